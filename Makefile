@@ -1,0 +1,56 @@
+# Every target creates what it needs: a fresh clone plus `make demo` or `make test` is enough.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+BROWSER:= $(VENV)/.browser
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-all lint format bench docs clean
+
+help:            ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
+
+install: $(STAMP) ## create .venv and install Loci with everything it can use
+
+# Re-installs only when the dependency files change.
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	touch $@
+
+# The browser tests want Debian's Chromium. Where it cannot be installed they skip and say so.
+$(BROWSER): $(STAMP)
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	  && echo 'installing chromium for the browser tests' \
+	  && apt-get update -qq >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null 2>&1; } \
+	  || echo 'no chromium: the browser tests will be skipped'
+	@touch $@
+
+demo: $(STAMP)   ## train on the embedded world, ask about held-out people, write demo/report.html
+	$(BIN)/loci demo --out demo
+
+test: $(STAMP) $(BROWSER) ## the fast tests
+	$(BIN)/python -m pytest -q
+
+test-all: $(STAMP) $(BROWSER) ## every test, the long ones too
+	$(BIN)/python -m pytest -q -m 'slow or not slow'
+
+lint: $(STAMP)   ## ruff, mypy, import-linter
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## rewrite the sources in the house style
+	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks
+
+bench: $(STAMP)  ## run the benchmarks
+	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+docs: $(STAMP)   ## regenerate docs/cli.md from the commands' own help
+	$(BIN)/python docs/make_cli_reference.py
+
+clean:           ## remove the environment and what the demo wrote
+	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

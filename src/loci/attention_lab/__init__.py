@@ -1,0 +1,1 @@
+"""The attention_lab room."""

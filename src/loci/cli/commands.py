@@ -1,0 +1,18 @@
+"""The table of commands: name, one line, module. The command line grows by one row here and one file beside it.
+
+Each module has a function of the command's name (dashes as underscores) whose signature is the command's flags. Nothing
+is imported until its command is called, so that `loci --help` answers at once.
+"""
+
+from __future__ import annotations
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    # name: (group, one line)
+    "demo": ("start", "train on the embedded world, ask about held-out people, write a report"),
+    "world": ("data", "write a synthetic world: people, sentences about them, questions, gold parses"),
+    "check": ("data", "diagnose a corpus or question file, and repair it"),
+    "train": ("model", "carry out a recipe and keep the run"),
+    "evaluate": ("model", "ask a run a file of questions and score the answers"),
+    "runs": ("model", "list the runs of a folder"),
+    "course": ("course", "the course's own commands: pretrain, finetune, evaluate, london, dataset"),
+}

@@ -1,0 +1,31 @@
+"""The one error a user of Loci meets.
+
+Knows nothing of the rooms above. `LociError` is for bad input: it names the place, what is wrong and what to do. Our own
+mistakes are `assert`s and stay tracebacks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class LociError(Exception):
+    """Bad input, said in one line: where it is, what is wrong, what to do about it."""
+
+    def __init__(
+        self, message: str, *, path: str | Path | None = None, line: int | None = None, remedy: str | None = None
+    ):
+        self.message = message
+        self.path = Path(path) if path is not None else None
+        self.line = line
+        self.remedy = remedy
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        where = ""
+        if self.path is not None:
+            where = f"{self.path}:{self.line}: " if self.line is not None else f"{self.path}: "
+        elif self.line is not None:
+            where = f"line {self.line}: "
+        remedy = f" ({self.remedy})" if self.remedy else ""
+        return f"{where}{self.message}{remedy}"

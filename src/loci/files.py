@@ -1,0 +1,119 @@
+"""Writing and hashing files so that nothing is ever lost or half-written.
+
+Every write goes to a temporary sibling, is fsynced and renamed over the target: a reader sees the old file or the new
+one, never a part. Knows nothing of what the files mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from loci.errors import LociError
+
+
+def fsync_folder(folder: Path) -> None:
+    """Make a rename inside `folder` survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sibling(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
+
+
+@contextlib.contextmanager
+def atomic_writer(target: str | Path) -> Iterator[IO[str]]:
+    """Open a UTF-8 text file that appears under its name only when the block ends without an error."""
+    target = Path(target)
+    if target.is_dir():
+        raise LociError("is a folder, a file was to be written here", path=target, remedy="choose another name")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _sibling(target)
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, target)
+        fsync_folder(target.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(target: str | Path, text: str) -> None:
+    """Write `text` atomically."""
+    with atomic_writer(target) as handle:
+        handle.write(text)
+
+
+def write_json(target: str | Path, value: Any) -> None:
+    """Write `value` as readable JSON, atomically."""
+    write_text(target, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+@contextlib.contextmanager
+def atomic_folder(target: str | Path) -> Iterator[Path]:
+    """Fill a folder that appears under its name, whole and fsynced, only when the block ends without an error.
+
+    A folder already there is replaced. Between the two renames the old one stands under a hidden name beside it.
+    """
+    target = Path(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _sibling(target)
+    temporary.mkdir()
+    try:
+        yield temporary
+        for file in temporary.rglob("*"):
+            if file.is_file():
+                with open(file, "rb") as handle:
+                    os.fsync(handle.fileno())
+        fsync_folder(temporary)
+        if target.exists():
+            old = _sibling(target)
+            os.rename(target, old)
+            os.rename(temporary, target)
+            shutil.rmtree(old)
+        else:
+            os.rename(temporary, target)
+        fsync_folder(target.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def remove_leftovers(folder: str | Path) -> None:
+    """Delete the temporary siblings that a killed writer left in `folder`."""
+    for leftover in Path(folder).glob(".*.tmp"):
+        shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
+
+
+def sha256_file(path: str | Path) -> str:
+    """Hex SHA-256 of a file's bytes."""
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def sha256_text(text: str) -> str:
+    """Hex SHA-256 of a text's UTF-8 bytes."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file; a missing or broken one is a `LociError` that names the line."""
+    path = Path(path)
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise LociError("no such file", path=path) from None
+    except json.JSONDecodeError as error:
+        raise LociError(f"not valid JSON: {error.msg}", path=path, line=error.lineno) from None
