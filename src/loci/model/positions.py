@@ -1,0 +1,73 @@
+"""Second axis: how a model knows the order of its characters.
+
+A position class has two places to act: `embed`, added to the token embeddings, and `rotate`, applied to queries and keys.
+Learned positions use the first, rotary the second, none neither. Knows nothing of attention.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from loci.model.config import GPTConfig
+from loci.model.registry import Registry
+
+ROPE_BASE = 10_000.0
+
+
+class Positions(nn.Module):
+    """No positions at all: the base class is the variant `none`."""
+
+    #: The longest sequence the class can place, or None when it has no limit.
+    limit: int | None = None
+
+    def __init__(self, config: GPTConfig):
+        super().__init__()
+
+    def embed(self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B T C"]:
+        """Token embeddings with whatever the class adds to them."""
+        return x
+
+    def rotate(self, x: Float[Tensor, "B H T D"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B H T D"]:
+        """Queries or keys, turned by their place."""
+        return x
+
+
+class LearnedPositions(Positions):
+    """One trained vector for each place, as published: (1, block_size, n_embd), starting at zero."""
+
+    def __init__(self, config: GPTConfig):
+        super().__init__(config)
+        self.limit = config.block_size
+        self.pos_emb = nn.Parameter(torch.zeros(1, config.block_size, config.n_embd))
+
+    def embed(self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B T C"]:
+        """Add the vectors of the places."""
+        return x + self.pos_emb[0, positions]
+
+
+class Rope(Positions):
+    """Rotary positions in adjacent pairs: pair i of a head turns by place · base^(−2i/D). No parameters, no length limit."""
+
+    frequencies: Tensor
+
+    def __init__(self, config: GPTConfig):
+        super().__init__(config)
+        width = config.head_width
+        frequencies = ROPE_BASE ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+        self.register_buffer("frequencies", frequencies, persistent=False)
+
+    def rotate(self, x: Float[Tensor, "B H T D"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B H T D"]:
+        """Turn every pair (x₂ᵢ, x₂ᵢ₊₁) by its angle."""
+        # Angles in double precision: far places would otherwise lose the low bits that tell neighbours apart.
+        angles = positions[..., None].double() * self.frequencies  # (b, T, D/2)
+        cos, sin = (f(angles).to(x.dtype)[:, None] for f in (torch.cos, torch.sin))
+        even, odd = x[..., 0::2], x[..., 1::2]
+        return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
+
+
+POSITIONS: Registry[type[Positions]] = Registry("positions")
+POSITIONS.add("learned", LearnedPositions)
+POSITIONS.add("rope", Rope)
+POSITIONS.add("none", Positions)
