@@ -1,0 +1,77 @@
+import math
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from loci.errors import LociError
+from loci.knowledge.metrics import exact_match, most_common_answer, most_common_answer_baseline, wilson
+from loci.knowledge.rows import Prediction
+
+COURSE = Path(__file__).parents[3] / "shared" / "data" / "course"
+
+
+def test_wilson_hand_worked():
+    # z = 1.96, n = 500, p = 0.05: centre = (0.05 + 0.0038415)/(1.007683) = 0.053431, half = 0.019218
+    rate = wilson(25, 500)
+    assert rate.value == 0.05
+    assert rate.low == pytest.approx(0.0341, abs=5e-5)
+    assert rate.high == pytest.approx(0.0727, abs=1e-4)
+    assert str(rate) == "5.0 % (3.4–7.3, n = 500)"
+
+
+def test_wilson_of_nothing():
+    rate = wilson(0, 0)
+    assert math.isnan(rate.value)
+    assert (rate.low, rate.high) == (0, 1)
+    assert str(rate) == "– (n = 0)"
+
+
+@given(st.integers(1, 2000), st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.99]))
+def test_wilson_agrees_with_scipy(n, share, level):
+    successes = round(share * n)
+    theirs = binomtest(successes, n).proportion_ci(level, method="wilson")
+    rate = wilson(successes, n, level)
+    assert rate.low == pytest.approx(theirs.low, abs=1e-12)
+    assert rate.high == pytest.approx(theirs.high, abs=1e-12)
+
+
+def test_exact_match_counts_only_known_truth_and_given_answers():
+    rows = [
+        Prediction("q1", "Paris", answers=("Paris",)),
+        Prediction("q2", "Rome", answers=("Roma", "Rome")),
+        Prediction("q3", "paris", answers=("Paris",)),
+        Prediction("q4", "Paris", answers=("Paris",), abstained=True),
+        Prediction("q5", "Paris"),
+    ]
+    rate = exact_match(rows)
+    assert (rate.successes, rate.n) == (2, 4)
+    assert exact_match([]).n == 0
+
+
+def test_most_common_answer_breaks_ties_by_name():
+    assert most_common_answer(["b", "a", "a", "b", "c"]) == "a"
+    with pytest.raises(LociError, match="no train answers"):
+        most_common_answer([])
+
+
+def test_baseline_rows():
+    rows = most_common_answer_baseline(["Oslo", "Bern", "Oslo", "Rome"], [("q1", ["Oslo"]), ("q2", ["Rome"])])
+    assert [row.prediction for row in rows] == ["Oslo", "Oslo"]
+    assert rows[0].probability == 0.5
+    assert exact_match(rows).value == 0.5
+
+
+@pytest.mark.skipif(not COURSE.exists(), reason="the course's files are not beside the project")
+def test_course_baseline_is_london():
+    def pairs(name):
+        lines = (COURSE / name).read_text(encoding="utf-8").splitlines()
+        return [tuple(line.split("\t")) for line in lines if line.strip()]
+
+    train = [answer for _, answer in pairs("birth_places_train.tsv")]
+    rows = most_common_answer_baseline(train, [(text, [answer]) for text, answer in pairs("birth_dev.tsv")])
+    assert rows[0].prediction == "London"
+    assert str(exact_match(rows)).startswith("5.0 %")
+    assert exact_match(rows).n == 500
