@@ -1,0 +1,44 @@
+"""What every test starts with: shapes checked against signatures, one torch thread, repeatable hypothesis, the course's data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from jaxtyping import install_import_hook
+
+# Before the first import of these rooms: from here on a tensor of another shape than its signature says is an error.
+install_import_hook(["loci.model", "loci.attention_lab"], "beartype.beartype")
+
+import torch  # noqa: E402
+
+torch.set_num_threads(1)
+
+settings.register_profile("loci", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "loci"))
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SHARED_DATA = REPOSITORY.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"the shared data folder is absent: expected {SHARED_DATA}")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def course_data() -> Path:
+    folder = SHARED_DATA / "course"
+    if not (folder / "wiki.txt").is_file():
+        pytest.skip(f"the course's files are absent: expected wiki.txt and the birth_*.tsv files in {folder}")
+    return folder
+
+
+@pytest.fixture
+def generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
