@@ -1,0 +1,167 @@
+"""The rows being continued: what each has read so far, and the logits of what comes next.
+
+A `Context` hides three ways of reading on. With a cache, a step reads one character a row. Without one (asked for, or a trunk
+that cannot remember), it reads the whole prefix again, as the published `sample` does. And when a row outgrows its
+window, the oldest characters are dropped and the rest is read anew, since every place has moved. Knows nothing of choosing ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from loci.errors import LociError
+from loci.model import GPT
+from loci.model.attention import Attention
+from loci.model.cache import Cache
+
+#: Ids of one prompt, in any of the forms callers have them.
+Prompt = Sequence[int] | NDArray[np.integer] | Tensor
+
+
+@dataclass(frozen=True)
+class Window:
+    """How much of the past a row keeps: at `size` characters it is cut to the newest `keep`, and read anew.
+
+    keep = size is the published way: the model always sees as much as fits, and every character beyond the block costs a
+    whole forward pass of `size` characters. With keep = size / 2 that pass comes once in size / 2 characters, so long texts
+    cost hardly more than cached ones, and the model sees between half a window and a whole one.
+    """
+
+    size: int
+    keep: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.keep <= self.size:
+            raise LociError(f"a window of {self.size} cannot keep {self.keep} characters")
+
+
+def length_limit(model: GPT) -> int | None:
+    """The longest sequence the model can read at once, or None when positions and attention go on for ever."""
+    limits = [model.positions.limit]
+    limits += [getattr(module, "limit", None) for module in model.modules() if isinstance(module, Attention)]
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def resolve_window(model: GPT, window: Window | None) -> Window | None:
+    """The window to use: the given one if the model can read it, else the model's own limit, sliding as published."""
+    limit = length_limit(model)
+    if window is None:
+        return None if limit is None else Window(limit, limit)
+    if limit is not None and window.size > limit:
+        raise LociError(
+            f"a window of {window.size} characters does not fit the model's block of {limit}",
+            remedy=f"choose at most {limit}",
+        )
+    return window
+
+
+@contextmanager
+def reading(model: GPT) -> Iterator[None]:
+    """No gradients and no dropout inside; the model's mode is put back afterwards."""
+    was_training = model.training
+    if was_training:
+        model.eval()
+    try:
+        with torch.inference_mode():
+            yield
+    finally:
+        if was_training:
+            model.train()
+
+
+def check_prompt(ids: Prompt, vocab_size: int) -> Int[Tensor, "T"]:
+    """The prompt as a tensor; an empty one or an id outside the vocabulary is a `LociError`."""
+    tensor = torch.as_tensor(np.asarray(ids, dtype=np.int64)) if not isinstance(ids, Tensor) else ids.long().cpu()
+    if tensor.ndim != 1 or len(tensor) == 0:
+        raise LociError("a prompt needs at least one character")
+    if int(tensor.min()) < 0 or int(tensor.max()) >= vocab_size:
+        raise LociError(f"a prompt holds an id outside the vocabulary of {vocab_size}")
+    return tensor
+
+
+class Context:
+    """Rows of different lengths that grow by one id a step."""
+
+    def __init__(
+        self,
+        model: GPT,
+        prompts: Sequence[Int[Tensor, "T"]],
+        *,
+        room: int,
+        window: Window | None = None,
+        use_cache: bool = True,
+    ):
+        self.model = model
+        self.window = resolve_window(model, window)
+        self.device = model.tok_emb.weight.device
+        self.room = room  # how many more ids a row may get
+        self.caching = use_cache and model.trunk.cacheable
+        self.cache: Cache | None = None
+        self.ids = torch.nn.utils.rnn.pad_sequence(list(prompts), batch_first=True).to(self.device)
+        self.ids = torch.nn.functional.pad(self.ids, (0, room))
+        self.ends = torch.tensor([len(prompt) for prompt in prompts], device=self.device)
+        self.starts = torch.zeros_like(self.ends)
+        self.widest = int(self.ends.max())  # upper bound of what any row holds in its window
+        if self.window is not None and self.widest > self.window.size:
+            self._crop(self.window.size)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.ends)
+
+    def start(self) -> Float[Tensor, "B V"]:
+        """Read the prompts; logits of the first new id of each row."""
+        return self._read()
+
+    def step(self, ids: Int[Tensor, "B"]) -> Float[Tensor, "B V"]:
+        """Append one id to each row and read on; logits of the next."""
+        self.ids[torch.arange(self.rows, device=self.device), self.ends] = ids
+        self.ends = self.ends + 1
+        self.room -= 1
+        self.widest += 1
+        if self.window is not None and self.widest > self.window.size:
+            self._crop(self.window.keep)
+            self.cache = None
+        if self.cache is None:
+            return self._read()
+        hidden, _ = self.model.hidden(ids[:, None], cache=self.cache)
+        return self.model.logits(hidden[:, -1])
+
+    def select(self, rows: Int[Tensor, "b"]) -> None:
+        """Keep, repeat or reorder rows: finished rows leave, beams branch."""
+        self.ids, self.starts, self.ends = self.ids[rows], self.starts[rows], self.ends[rows]
+        self.widest = int((self.ends - self.starts).max())
+        if self.cache is not None:
+            self.cache.select(rows)
+
+    def _crop(self, keep: int) -> None:
+        """Cut the rows that outgrew the window to their newest `keep` ids."""
+        assert self.window is not None
+        over = self.ends - self.starts > self.window.size
+        self.starts = torch.where(over, self.ends - keep, self.starts)
+        self.widest = int((self.ends - self.starts).max())
+
+    def _read(self) -> Float[Tensor, "B V"]:
+        """Read every row's window from its start, filling a new cache if one will be of use."""
+        widths = self.ends - self.starts
+        places = self.starts[:, None] + torch.arange(self.widest, device=self.device)
+        ids = self.ids.gather(1, places.clamp(max=self.ids.shape[1] - 1))  # beyond a row's end: anything, never seen
+        capacity = self.widest + self.room
+        useful = self.caching and self.room > 0
+        if self.window is not None:
+            capacity = min(capacity, self.window.size)
+            useful = useful and self.widest < self.window.size  # a full window moves with the next id anyway
+        self.cache = self.model.make_cache(self.rows, capacity) if useful else None
+        hidden, _ = self.model.hidden(ids, cache=self.cache)
+        if self.cache is not None:
+            self.cache.clock.set_lengths(widths)
+        return self.model.logits(hidden[torch.arange(self.rows, device=self.device), widths - 1])

@@ -1,0 +1,135 @@
+"""From logits to the next id: pure functions of logits, and the `Sampler` that combines them.
+
+Each filter takes logits (…, V) and returns logits with what it rules out at −∞, so filters compose. Knows nothing of models,
+prompts or vocabularies. A draw is the inverse of the cumulated distribution at a given uniform number: whoever passes
+the numbers decides what is reproducible.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from loci.errors import LociError
+
+FORBIDDEN = -math.inf
+
+
+def penalise_repetition(
+    logits: Float[Tensor, "*B V"], seen: Bool[Tensor, "*B V"], penalty: float
+) -> Float[Tensor, "*B V"]:
+    """Make ids already seen less likely: positive logits are divided by the penalty, negative ones multiplied."""
+    return torch.where(seen, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
+
+
+def keep_top_k(logits: Float[Tensor, "*B V"], k: int) -> Float[Tensor, "*B V"]:
+    """The k likeliest ids; ids as likely as the k-th stay too, as published."""
+    threshold = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
+    return logits.masked_fill(logits < threshold, FORBIDDEN)
+
+
+def keep_top_p(logits: Float[Tensor, "*B V"], p: float) -> Float[Tensor, "*B V"]:
+    """The smallest set of likeliest ids whose probability reaches p; at least one."""
+    probabilities, order = logits.double().softmax(-1).sort(dim=-1, descending=True, stable=True)
+    before = probabilities.cumsum(-1) - probabilities  # what the likelier ids hold without this one
+    dropped = before >= p
+    dropped[..., 0] = False
+    return logits.masked_fill(torch.zeros_like(dropped).scatter(-1, order, dropped), FORBIDDEN)
+
+
+def keep_min_p(logits: Float[Tensor, "*B V"], p: float) -> Float[Tensor, "*B V"]:
+    """The ids at least p times as likely as the likeliest one."""
+    return logits.masked_fill(logits < logits.amax(-1, keepdim=True) + math.log(p), FORBIDDEN)
+
+
+def draw(probabilities: Float[Tensor, "*B V"], uniform: Float[Tensor, "*B"]) -> Int[Tensor, "*B"]:
+    """The id at which the cumulated probability passes `uniform`, a number in [0, 1). An id of probability 0 never comes."""
+    cumulated = probabilities.double().cumsum(-1)
+    total = cumulated[..., -1]
+    # Rounding may lift uniform · total to total itself, which no id passes.
+    target = torch.minimum(uniform.double() * total, torch.nextafter(total, torch.zeros_like(total)))
+    return torch.searchsorted(cumulated, target[..., None], right=True)[..., 0]
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How the next id is chosen. Applied in this order: repetition penalty, temperature, top-k, top-p, min-p, draw.
+
+    A constraint (a trie) rules ids out before all of these, so the filters choose among allowed ids and never empty the set.
+    """
+
+    temperature: float = 1.0
+    """Logits are divided by it; 0 takes the likeliest id and draws nothing."""
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    repetition_penalty: float = 1.0
+    """Above 1 makes ids of the prompt and of the text so far less likely; 1 does nothing."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature >= 0):
+            raise LociError(
+                f"temperature must be 0 or more, it is {self.temperature}", remedy="0 takes the likeliest id"
+            )
+        if self.top_k is not None and self.top_k < 1:
+            raise LociError(f"top-k must be at least 1, it is {self.top_k}")
+        for name, value in (("top-p", self.top_p), ("min-p", self.min_p)):
+            if value is not None and not 0 < value <= 1:
+                raise LociError(f"{name} must be above 0 and at most 1, it is {value}")
+        if not (math.isfinite(self.repetition_penalty) and self.repetition_penalty > 0):
+            raise LociError(f"repetition penalty must be positive, it is {self.repetition_penalty}")
+
+    @property
+    def greedy(self) -> bool:
+        """Whether nothing is left to chance."""
+        return self.temperature == 0
+
+    @property
+    def needs_history(self) -> bool:
+        """Whether `seen` makes a difference."""
+        return self.repetition_penalty != 1
+
+    def filter(self, logits: Float[Tensor, "*B V"], seen: Bool[Tensor, "*B V"] | None = None) -> Float[Tensor, "*B V"]:
+        """Logits after the penalty, the temperature and the filters."""
+        if self.needs_history and seen is not None:
+            logits = penalise_repetition(logits, seen, self.repetition_penalty)
+        if self.greedy:
+            best = logits.argmax(-1, keepdim=True)
+            return torch.full_like(logits, FORBIDDEN).scatter(-1, best, 0.0)
+        if self.temperature != 1:
+            # The largest logit becomes 0 first: a tiny temperature may then drive the others to −∞ but makes no NaN.
+            logits = (logits - logits.amax(-1, keepdim=True)) / self.temperature
+        if self.top_k is not None:
+            logits = keep_top_k(logits, self.top_k)
+        if self.top_p is not None:
+            logits = keep_top_p(logits, self.top_p)
+        if self.min_p is not None:
+            logits = keep_min_p(logits, self.min_p)
+        return logits
+
+    def probabilities(
+        self, logits: Float[Tensor, "*B V"], seen: Bool[Tensor, "*B V"] | None = None
+    ) -> Float[Tensor, "*B V"]:
+        """The distribution the next id is drawn from."""
+        return self.filter(logits, seen).softmax(-1)
+
+    def choose(
+        self,
+        logits: Float[Tensor, "*B V"],
+        uniform: Float[Tensor, "*B"] | None,
+        seen: Bool[Tensor, "*B V"] | None = None,
+    ) -> Int[Tensor, "*B"]:
+        """The next id of each row; `uniform` may be None when the sampler is greedy."""
+        if self.greedy:
+            if self.needs_history and seen is not None:
+                logits = penalise_repetition(logits, seen, self.repetition_penalty)
+            return logits.argmax(-1)
+        assert uniform is not None, "a draw needs its uniform numbers"
+        return draw(self.probabilities(logits, seen), uniform)
+
+
+GREEDY = Sampler(temperature=0.0)
