@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
 from loci.files import atomic_writer
+from loci.text.findings import raise_first_error
+from loci.text.source import Source, load
+
+SEEN, HELD_OUT, UNSEEN = "seen", "held-out", "unseen"
+"""Splits of people: asked about in training; only read about; never met. Rows may use other names besides."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Prediction:
     group: str | None = None
     """A group to compare by, such as the origin of a name."""
     split: str | None = None
-    """Which people this is about: seen, held-out, unseen, …"""
+    """Which people this is about: `SEEN`, `HELD_OUT`, `UNSEEN` or a name of the user's."""
     model: str | None = None
     """Hash of the weights."""
     data: str | None = None
@@ -57,47 +62,88 @@ def write_predictions(path: str | Path, rows: Iterable[Prediction]) -> None:
     """Write rows as JSON lines, atomically."""
     with atomic_writer(path) as handle:
         for row in rows:
-            handle.write(json.dumps(asdict(row), ensure_ascii=False) + "\n")
+            # A row is flat, so `vars` says all that `asdict` would, several times sooner.
+            handle.write(json.dumps(vars(row), ensure_ascii=False) + "\n")
 
 
 def read_predictions(path: str | Path) -> list[Prediction]:
     """Read JSON lines; a bad row is named by its line."""
-    return list(_rows(Path(path)))
+    rows = [row for _, row in numbered_rows(load(path))]
+    if not rows:
+        raise LociError("holds no prediction rows", path=path)
+    return rows
 
 
-def _rows(path: Path) -> Iterator[Prediction]:
-    try:
-        handle = open(path, encoding="utf-8")
-    except OSError as error:
-        raise LociError(f"cannot be read: {error.strerror}", path=path) from None
-    with handle:
-        try:
-            for number, line in enumerate(handle, 1):
-                if line.strip():
-                    yield _row(path, number, line)
-        except UnicodeDecodeError as error:
-            raise LociError(f"is not UTF-8 text: {error.reason}", path=path) from None
+def numbered_rows(source: Source) -> Iterator[tuple[int, Prediction]]:
+    """The rows of a text of JSON lines, each with the number of its line."""
+    raise_first_error(source.findings)
+    for number, line in enumerate(source.lines(), start=1):
+        if line.strip():
+            try:
+                yield number, row_from_json(line)
+            except LociError as error:
+                raise LociError(error.message, path=source.path, line=number, remedy=error.remedy) from None
 
 
-_FIELDS = {field.name for field in fields(Prediction)}
-
-
-def _row(path: Path, number: int, line: str) -> Prediction:
+def row_from_json(line: str) -> Prediction:
+    """One row from its JSON text; fields that are not ours are passed over, since other systems may write more."""
     try:
         data: Any = json.loads(line)
     except json.JSONDecodeError as error:
-        raise LociError(f"not valid JSON: {error.msg}", path=path, line=number) from None
+        raise LociError(f"not valid JSON: {error.msg}") from None
     if not isinstance(data, dict):
-        raise LociError("a prediction row is a JSON object", path=path, line=number)
+        raise LociError("a prediction row is a JSON object")
     for name in ("question", "prediction"):
-        if not isinstance(data.get(name), str):
-            raise LociError(f"field {name!r} is missing or not a text", path=path, line=number)
-    data = {name: value for name, value in data.items() if name in _FIELDS}  # other systems may write more
-    try:
-        data["answers"] = tuple(data.get("answers") or ())
-        data["alternatives"] = tuple((str(text), float(p)) for text, p in data.get("alternatives") or ())
-        return Prediction(**data)
-    except (TypeError, ValueError):
-        raise LociError("a field has the wrong type", path=path, line=number, remedy="see docs/formats") from None
-    except LociError as error:
-        raise LociError(error.message, path=path, line=number) from None
+        if name not in data:
+            raise LociError(f"field {name!r} is missing", remedy="a row needs at least question and prediction")
+    values: dict[str, Any] = {}
+    for name, (wanted, fits) in _FIELDS.items():
+        if name not in data:
+            continue
+        value = data[name]
+        if not fits(value):
+            raise LociError(f"field {name!r} is {wanted}, not {json.dumps(value, ensure_ascii=False)[:60]}")
+        if value is not None:
+            values[name] = value
+    values["answers"] = tuple(values.get("answers", ()))
+    values["alternatives"] = tuple((text, p) for text, p in values.get("alternatives", ()))
+    return Prediction(**values)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_text_or_null(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_list_of_texts(value: object) -> bool:
+    return value is None or (isinstance(value, list) and all(isinstance(text, str) for text in value))
+
+
+def _is_list_of_pairs(value: object) -> bool:
+    return value is None or (
+        isinstance(value, list)
+        and all(isinstance(v, list) and len(v) == 2 and isinstance(v[0], str) and _is_number(v[1]) for v in value)
+    )
+
+
+_FIELDS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "question": ("a text", _is_text),
+    "prediction": ("a text", _is_text),
+    "answers": ("a list of texts", _is_list_of_texts),
+    "subject": ("a text or null", _is_text_or_null),
+    "probability": ("a number or null", lambda value: value is None or _is_number(value)),
+    "alternatives": ("a list of [text, probability] pairs", _is_list_of_pairs),
+    "abstained": ("true or false", lambda value: isinstance(value, bool)),
+    "group": ("a text or null", _is_text_or_null),
+    "split": ("a text or null", _is_text_or_null),
+    "model": ("a text or null", _is_text_or_null),
+    "data": ("a text or null", _is_text_or_null),
+}
+assert list(_FIELDS) == [field.name for field in fields(Prediction)]
