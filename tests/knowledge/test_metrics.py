@@ -1,4 +1,5 @@
 import math
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,10 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from loci.errors import LociError
-from loci.knowledge.metrics import exact_match, most_common_answer, most_common_answer_baseline, wilson
+from loci.knowledge.metrics import by_split, exact_match, most_common_answer, most_common_answer_baseline, wilson
 from loci.knowledge.rows import Prediction
 
+Asked = namedtuple("Asked", ["text", "answers", "subject"], defaults=[None])
 COURSE = Path(__file__).parents[3] / "shared" / "data" / "course"
 
 
@@ -51,6 +53,23 @@ def test_exact_match_counts_only_known_truth_and_given_answers():
     assert exact_match([]).n == 0
 
 
+def test_an_answer_about_an_unseen_person_is_wrong():
+    rows = [Prediction("q", "Paris", split="unseen"), Prediction("q", "Paris", split="unseen", answers=("Paris",))]
+    rate = exact_match(rows)
+    assert (rate.successes, rate.n) == (1, 2)
+
+
+def test_by_split_orders_the_house_splits_first():
+    rows = [Prediction("q", "a", split=split) for split in ("mine", None, "unseen", "seen", "mine")]
+    assert {split: len(members) for split, members in by_split(rows).items()} == {
+        "seen": 1,
+        "unseen": 1,
+        "mine": 2,
+        "all": 1,
+    }
+    assert list(by_split(rows)) == ["seen", "unseen", "mine", "all"]
+
+
 def test_most_common_answer_breaks_ties_by_name():
     assert most_common_answer(["b", "a", "a", "b", "c"]) == "a"
     with pytest.raises(LociError, match="no train answers"):
@@ -58,7 +77,9 @@ def test_most_common_answer_breaks_ties_by_name():
 
 
 def test_baseline_rows():
-    rows = most_common_answer_baseline(["Oslo", "Bern", "Oslo", "Rome"], [("q1", ["Oslo"]), ("q2", ["Rome"])])
+    rows = most_common_answer_baseline(
+        ["Oslo", "Bern", "Oslo", "Rome"], [Asked("q1", ("Oslo",)), Asked("q2", ("Rome",))]
+    )
     assert [row.prediction for row in rows] == ["Oslo", "Oslo"]
     assert rows[0].probability == 0.5
     assert exact_match(rows).value == 0.5
@@ -71,7 +92,7 @@ def test_course_baseline_is_london():
         return [tuple(line.split("\t")) for line in lines if line.strip()]
 
     train = [answer for _, answer in pairs("birth_places_train.tsv")]
-    rows = most_common_answer_baseline(train, [(text, [answer]) for text, answer in pairs("birth_dev.tsv")])
+    rows = most_common_answer_baseline(train, [Asked(text, (answer,)) for text, answer in pairs("birth_dev.tsv")])
     assert rows[0].prediction == "London"
     assert str(exact_match(rows)).startswith("5.0 %")
     assert exact_match(rows).n == 500

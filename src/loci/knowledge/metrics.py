@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Protocol
 
 from loci.errors import LociError
-from loci.knowledge.rows import Prediction
+from loci.knowledge.rows import HELD_OUT, SEEN, UNSEEN, Prediction
 
 LEVEL = 0.95
 """Confidence level of every interval the house prints."""
@@ -61,15 +62,26 @@ def is_right(row: Prediction) -> bool:
     return not row.abstained and row.correct is True
 
 
-def with_truth(rows: Iterable[Prediction]) -> list[Prediction]:
-    """The rows whose accepted answers are known: only these can be scored."""
-    return [row for row in rows if row.answers]
+def scorable(rows: Iterable[Prediction]) -> list[Prediction]:
+    """The rows that can be scored: those whose truth is known, and those about unseen people.
+
+    Nobody can know anything of an unseen person, so an answer about one is wrong unless the row accepts it.
+    """
+    return [row for row in rows if row.answers or row.split == UNSEEN]
 
 
 def exact_match(rows: Iterable[Prediction]) -> Rate:
-    """Right answers among the rows with a known truth; an "I don't know" is not a right answer."""
-    scored = with_truth(rows)
+    """Right answers among the scorable rows; an "I don't know" is not a right answer."""
+    scored = scorable(rows)
     return wilson(sum(map(is_right, scored)), len(scored))
+
+
+def by_split(rows: Iterable[Prediction]) -> dict[str, list[Prediction]]:
+    """The rows of each split, the house's own splits first, then the others in the order met; "all" for no split."""
+    met: dict[str, list[Prediction]] = {split: [] for split in (SEEN, HELD_OUT, UNSEEN)}
+    for row in rows:
+        met.setdefault(row.split or "all", []).append(row)
+    return {split: members for split, members in met.items() if members}
 
 
 def most_common_answer(train_answers: Iterable[str]) -> str:
@@ -80,16 +92,28 @@ def most_common_answer(train_answers: Iterable[str]) -> str:
     return min(counts, key=lambda answer: (-counts[answer], answer))
 
 
-def most_common_answer_baseline(
-    train_answers: Sequence[str], questions: Iterable[tuple[str, Sequence[str]]]
-) -> list[Prediction]:
-    """Rows of a system that always says the commonest train answer, with its train share as probability.
+class Asked(Protocol):
+    """What the baseline wants of a question; `loci.text.questions.Question` has it."""
 
-    `questions` are pairs of a question's text and its accepted answers; `exact_match` of the result is the baseline.
-    """
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def answers(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def subject(self) -> str | None: ...  # noqa: D102
+
+
+def most_common_answer_baseline(train_answers: Sequence[str], questions: Iterable[Asked]) -> list[Prediction]:
+    """Rows of a system that always says the commonest train answer, with its train share as probability."""
     answer = most_common_answer(train_answers)
     share = train_answers.count(answer) / len(train_answers)
     return [
-        Prediction(question=text, prediction=answer, answers=tuple(answers), probability=share)
-        for text, answers in questions
+        Prediction(
+            question=question.text,
+            prediction=answer,
+            answers=question.answers,
+            subject=question.subject,
+            probability=share,
+        )
+        for question in questions
     ]
