@@ -1,0 +1,57 @@
+"""An example: one sequence of ids, and which of them the loss counts. A batch: examples side by side, padded.
+
+Knows nothing of objectives or models; everything is numpy, torch comes later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loci.text.vocab import PAD_ID
+
+#: Target id that the loss leaves out.
+IGNORED = -100
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sequence; `counted[t]` says whether predicting `ids[t]` from what stands before it counts in the loss."""
+
+    ids: NDArray[np.int64]
+    counted: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        assert self.ids.shape == self.counted.shape
+        assert self.ids.ndim == 1
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Inputs and targets of one step: x = s[:-1], y = s[1:], pads and uncounted targets ignored."""
+
+    x: NDArray[np.int64]
+    y: NDArray[np.int64]
+
+    @property
+    def n_characters(self) -> int:
+        """Input positions that are not padding: the useful work of the step."""
+        return int((self.x != PAD_ID).sum())
+
+
+def collate(examples: Sequence[Example], *, width: int | None = None) -> Batch:
+    """Pad on the right to the longest example, or to sequences of `width` ids."""
+    longest = width if width is not None else max(map(len, examples))
+    x = np.full((len(examples), longest - 1), PAD_ID, dtype=np.int64)
+    y = np.full((len(examples), longest - 1), IGNORED, dtype=np.int64)
+    for row, example in enumerate(examples):
+        n = len(example) - 1
+        x[row, :n] = example.ids[:-1]
+        y[row, :n] = np.where(example.counted[1:], example.ids[1:], IGNORED)
+    return Batch(x, y)

@@ -1,0 +1,149 @@
+"""Objectives: pure functions that turn a line or a question into an example.
+
+    course corruption   prefix ⁇ suffix ⁇ masked [⁇]      everything counts
+    language model      the line itself                   everything counts
+    question–answer     question ⁇ answer ⁇               only ⁇answer⁇ counts
+
+An objective is made once for a vocabulary and a block size and then called as `(record, rng) -> Example`. Randomness comes
+from the passed generator alone. Knows nothing of batches, models or torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loci.data.example import Example
+from loci.errors import LociError
+from loci.text.corpus import Line
+from loci.text.questions import Question
+from loci.text.vocab import MASK_ID, Vocab
+
+Record = Line | Question
+R = TypeVar("R", bound=Record, contravariant=True)
+
+
+class Objective(Protocol[R]):
+    """Turns a record into an example; pure but for the generator."""
+
+    def __call__(self, record: R, rng: np.random.Generator) -> Example: ...
+
+
+@dataclass(frozen=True)
+class SpanCorruption:
+    """The course's span corruption: cut the line to a random length, move one span behind the rest.
+
+    `prefix ⁇ suffix ⁇ masked` in the 2024 form; the 2021–23 examples end with a third ⁇ after the masked span.
+    """
+
+    vocab: Vocab
+    block_size: int
+    closing_mask: bool
+    shortest: int = 4
+    cut_to: float = 7 / 8
+
+    def __post_init__(self) -> None:
+        if self.block_size < 8:
+            raise LociError(f"span corruption needs a block of at least 8 characters, it is {self.block_size}")
+
+    @property
+    def longest(self) -> int:
+        """The longest cut: 7/8 of the block, and never so long that the masks do not fit."""
+        return min(int(self.block_size * self.cut_to), self.block_size - 2 - self.closing_mask)
+
+    def __call__(self, record: Line, rng: np.random.Generator) -> Example:
+        """Corrupt the line's text."""
+        return self.corrupt(self.vocab.encode(record.text), rng)
+
+    def corrupt(self, document: NDArray[np.int64], rng: np.random.Generator) -> Example:
+        """Corrupt a document of ids."""
+        cut = document[: rng.integers(self.shortest, self.longest + 1)]
+        size = span_length(len(cut), rng)
+        start = rng.integers(0, len(cut) - size + 1)
+        mask = [MASK_ID]
+        parts = [cut[:start], mask, cut[start + size :], mask, cut[start : start + size]]
+        ids = np.concatenate([*parts, mask] if self.closing_mask else parts)
+        return Example(ids, np.ones(len(ids), dtype=bool))
+
+
+def span_length(n: int, rng: np.random.Generator) -> int:
+    """A random span of n characters' quarter: uniform between n/8 and 3n/8, rounded at random so that the mean is n/4 exactly.
+
+    Short texts narrow the range so that at least one character is masked; below four the mean cannot be kept.
+    """
+    if n < 4:
+        return min(n, 1)
+    low = max(1 / 8, 1 / n)
+    wanted = n * rng.uniform(low, 1 / 2 - low)
+    return int(wanted + rng.random())
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """The line itself, from a random start when it is longer than the block; `closing_mask` marks its end."""
+
+    vocab: Vocab
+    block_size: int
+    closing_mask: bool = True
+
+    def __call__(self, record: Line, rng: np.random.Generator) -> Example:
+        """The line, or a window of it."""
+        ids = self.vocab.encode(record.text)
+        if self.closing_mask:
+            ids = np.append(ids, MASK_ID)
+        if len(ids) > self.block_size:
+            start = rng.integers(0, len(ids) - self.block_size + 1)
+            ids = ids[start : start + self.block_size]
+        return Example(ids, np.ones(len(ids), dtype=bool))
+
+
+@dataclass(frozen=True)
+class QuestionAnswer:
+    """`question ⁇ answer ⁇`, the loss counting only `⁇answer⁇`: the published finetuning example."""
+
+    vocab: Vocab
+    block_size: int
+
+    def __call__(self, record: Question, rng: np.random.Generator) -> Example:
+        """The question with its canonical answer; a longer one than the block is refused."""
+        if record.answer is None:
+            raise LociError(f"{record.text!r} has no answer to learn from", line=record.number)
+        question, answer = self.vocab.encode(record.text), self.vocab.encode(record.answer)
+        ids = np.concatenate([question, [MASK_ID], answer, [MASK_ID]])
+        if len(ids) > self.block_size:
+            raise LociError(
+                f"question and answer take {len(ids)} characters, the block has {self.block_size}",
+                line=record.number,
+                remedy="shorten the question or train with a larger block_size",
+            )
+        counted = np.arange(len(ids)) >= len(question)
+        return Example(ids, counted)
+
+
+def question_prompt(vocab: Vocab, question: str) -> NDArray[np.int64]:
+    """What a model is asked with: the question and the mask that calls for the answer."""
+    return np.append(vocab.encode(question), MASK_ID)
+
+
+Factory = Callable[..., Objective[Any]]
+
+OBJECTIVES: Mapping[str, Factory] = {
+    "corruption-2021": lambda vocab, block_size, **options: SpanCorruption(vocab, block_size, True, **options),
+    "corruption-2024": lambda vocab, block_size, **options: SpanCorruption(vocab, block_size, False, **options),
+    "language-model": LanguageModel,
+    "question-answer": QuestionAnswer,
+}
+
+
+def make_objective(name: str, vocab: Vocab, block_size: int, options: Mapping[str, Any]) -> Objective[Any]:
+    """The objective of that name; unknown names and options list what there is."""
+    if name not in OBJECTIVES:
+        raise LociError(f"unknown objective {name!r}", remedy=f"one of: {', '.join(OBJECTIVES)}")
+    try:
+        return OBJECTIVES[name](vocab, block_size, **options)
+    except TypeError as error:
+        raise LociError(f"objective {name!r}: {error}") from None

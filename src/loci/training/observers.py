@@ -1,0 +1,69 @@
+"""Observers that write: the metrics file every run has, and TensorBoard where it is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from loci.training.loop import StepReport
+from loci.training.run import METRICS
+
+FLUSH_SECONDS = 2.0
+
+
+class MetricsFile:
+    """One JSON row a step, appended; on disk before any checkpoint that comes after it."""
+
+    def __init__(self, run: Path):
+        self.handle: IO[str] = open(run / METRICS, "a", encoding="utf-8")  # noqa: SIM115 - closed by close()
+        self.flushed = time.perf_counter()
+
+    def on_step(self, report: StepReport) -> None:
+        """Append the row."""
+        row = {name: round(value, 6) if isinstance(value, float) else value for name, value in asdict(report).items()}
+        row["loss"], row["lr"] = report.loss, report.lr  # these two to the last bit
+        self.handle.write(json.dumps(row) + "\n")
+        if time.perf_counter() - self.flushed > FLUSH_SECONDS:
+            self.on_checkpoint(report.total_steps)
+
+    def on_checkpoint(self, total_steps: int) -> None:
+        """Flush."""
+        self.handle.flush()
+        self.flushed = time.perf_counter()
+
+    def close(self) -> None:
+        """Flush and close."""
+        self.handle.close()
+
+
+class TensorBoard:
+    """Loss and learning rate for TensorBoard."""
+
+    def __init__(self, folder: Path):
+        from torch.utils.tensorboard import SummaryWriter
+
+        make: Callable[..., Any] = SummaryWriter
+        self.writer = make(str(folder))
+
+    @staticmethod
+    def available() -> bool:
+        """Whether TensorBoard is installed."""
+        return importlib.util.find_spec("tensorboard") is not None
+
+    def on_step(self, report: StepReport) -> None:
+        """Two scalars."""
+        self.writer.add_scalar(f"{report.stage}/loss", report.loss, report.total_steps)
+        self.writer.add_scalar(f"{report.stage}/lr", report.lr, report.total_steps)
+
+    def on_checkpoint(self, total_steps: int) -> None:
+        """Flush."""
+        self.writer.flush()
+
+    def close(self) -> None:
+        """Close the event file."""
+        self.writer.close()

@@ -1,0 +1,101 @@
+"""Optimisers: AdamW as published, and Muon for the trunk's matrices with AdamW for the rest.
+
+Muon replaces a matrix's momentum by the nearest (semi-)orthogonal matrix, found by five Newton–Schulz steps. They run in
+fp32: the library's own runs in bf16, which has no hardware on most CPUs and takes seconds a step there. Matrices of equal
+shape go through the steps together. Knows nothing of the training loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from loci.model.gpt import GPT
+from loci.training.plan import Stage
+
+#: Coefficients of the quintic iteration: fast at zero, settling near one.
+NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
+NEWTON_SCHULZ_STEPS = 5
+
+
+def orthogonalise(matrices: Float[Tensor, "N m n"], steps: int = NEWTON_SCHULZ_STEPS) -> Float[Tensor, "N m n"]:
+    """Pull every singular value towards 1, keeping the singular vectors; a stack of equal shapes at once."""
+    a, b, c = NEWTON_SCHULZ
+    x = matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    if tall := x.shape[-2] > x.shape[-1]:
+        x = x.mT
+    for _ in range(steps):
+        gram = x @ x.mT
+        x = a * x + (b * gram + c * gram @ gram) @ x
+    return x.mT if tall else x
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum, orthogonalised; for matrices only."""
+
+    def __init__(self, params: Iterable[Tensor], lr: float, momentum: float = 0.95, weight_decay: float = 0.0):
+        super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
+        """One step on every matrix, equal shapes together."""
+        assert closure is None, "a closure is not supported"
+        for group in self.param_groups:
+            shapes: dict[torch.Size, list[tuple[Tensor, Tensor]]] = {}
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                state = self.state[parameter]
+                if "momentum" not in state:
+                    state["momentum"] = torch.zeros_like(parameter)
+                momentum = state["momentum"]
+                momentum.lerp_(parameter.grad, 1 - group["momentum"])
+                nesterov = parameter.grad.lerp(momentum, group["momentum"])
+                shapes.setdefault(parameter.shape, []).append((parameter, nesterov))
+            for shape, pairs in shapes.items():
+                updates = orthogonalise(torch.stack([update for _, update in pairs]))
+                scale = max(1.0, shape[0] / shape[1]) ** 0.5  # tall matrices would otherwise move too little
+                for (parameter, _), update in zip(pairs, updates, strict=True):
+                    if group["weight_decay"]:
+                        parameter.mul_(1 - group["lr"] * group["weight_decay"])
+                    parameter.add_(update, alpha=-group["lr"] * scale)
+
+
+def decayed(model: GPT) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """The published split: weights of matrix products decay; biases, norms, embeddings and positions do not."""
+    linear = {id(module.weight) for module in model.modules() if isinstance(module, nn.Linear)}
+    linear -= {id(model.tok_emb.weight)}  # a tied head is an embedding first
+    with_decay = [p for p in model.parameters() if id(p) in linear]
+    without = [p for p in model.parameters() if id(p) not in linear]
+    return with_decay, without
+
+
+def make_optimisers(model: GPT, stage: Stage) -> list[torch.optim.Optimizer]:
+    """The optimisers of a stage; their full learning rates are kept in the groups as `full_lr`."""
+    with_decay, without = decayed(model)
+    optimisers: list[torch.optim.Optimizer] = []
+    if stage.optimiser == "muon":
+        matrices = [p for p in with_decay if p.ndim == 2 and p is not model.head.weight]
+        chosen = {id(p) for p in matrices}
+        with_decay = [p for p in with_decay if id(p) not in chosen]
+        optimisers.append(Muon(matrices, lr=stage.matrix_lr, weight_decay=stage.weight_decay))
+    groups = [
+        {"params": with_decay, "weight_decay": stage.weight_decay},
+        {"params": without, "weight_decay": 0.0},
+    ]
+    optimisers.append(torch.optim.AdamW(groups, lr=stage.lr, betas=stage.betas, fused=True))
+    for optimiser in optimisers:
+        for group in optimiser.param_groups:
+            group["full_lr"] = group["lr"]
+    return optimisers
+
+
+def set_rate(optimisers: Sequence[torch.optim.Optimizer], factor: float) -> None:
+    """Set every group to `factor` of its full learning rate."""
+    for optimiser in optimisers:
+        for group in optimiser.param_groups:
+            group["lr"] = group["full_lr"] * factor

@@ -1,0 +1,33 @@
+"""Optimiser moments and random state as flat named tensors, and back: what a bit-exact resume needs beside the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+
+RANDOM = "random.cpu"
+
+
+def pack(optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
+    """`optimiser.parameter.name` → tensor, and the CPU generator's state (dropout draws from it)."""
+    tensors = {RANDOM: torch.get_rng_state()}
+    for which, optimiser in enumerate(optimisers):
+        for index, entries in optimiser.state_dict()["state"].items():
+            for name, value in entries.items():
+                tensors[f"{which}.{index}.{name}"] = torch.as_tensor(value).contiguous()
+    return tensors
+
+
+def unpack(tensors: Mapping[str, torch.Tensor], optimisers: Sequence[torch.optim.Optimizer]) -> None:
+    """Put the moments back into freshly made optimisers and the generator back where it was."""
+    states: list[dict[int, dict[str, torch.Tensor]]] = [{} for _ in optimisers]
+    for key, tensor in tensors.items():
+        if key != RANDOM:
+            which, index, name = key.split(".")
+            states[int(which)].setdefault(int(index), {})[name] = tensor
+    for optimiser, state in zip(optimisers, states, strict=True):
+        whole = optimiser.state_dict()
+        whole["state"] = state
+        optimiser.load_state_dict(whole)
+    torch.set_rng_state(tensors[RANDOM])
