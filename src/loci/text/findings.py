@@ -1,0 +1,151 @@
+"""What was found wrong in a file, as data: a `Finding` says where, what, how grave, and what to do.
+
+Knows the kinds of trouble and their standing remedies; knows nothing of how they are found or put right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from loci.errors import LociError
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+# kind: (what it means, what to do). The kind is the stable name: scripts may rely on it.
+KINDS: dict[str, tuple[str, str]] = {
+    "binary": ("the file is not text", "give the text file itself: unpack or export it first"),
+    "encoding": ("bytes that are not UTF-8", "save the file as UTF-8; --repair reads such lines as Windows-1252"),
+    "empty": ("nothing in the file can be used", "check that the file was copied whole"),
+    "not-questions": ("no line looks like a question", "give a question file: question, tab, answer on each line"),
+    "not-json": ("a record cannot be read as JSON", "correct or remove the record"),
+    "unknown-record": (
+        "a JSON record of no known form",
+        "records need question and answers, or sub_label and obj_label",
+    ),
+    "bom": ("a byte-order mark before the text", "save as UTF-8 without a byte-order mark"),
+    "crlf": ("Windows line ends", "save with \\n line ends"),
+    "lone-cr": ("a carriage return alone ends a line", "save with \\n line ends"),
+    "no-final-newline": ("the last line has no newline", "end the file with a newline"),
+    "empty-line": ("a blank line", "remove it"),
+    "surrounding-space": ("space around a line, question or answer", "remove it"),
+    "control-character": ("an invisible control character", "remove it"),
+    "special-symbol": ("the pad □ or the mask ⁇ stands in the text", "remove it: the model gives it another meaning"),
+    "typed-mask": (
+        "?? typed where the mask ⁇ may be meant",
+        "a data file needs no mask: correct the line, or leave it if two question marks are meant",
+    ),
+    "spaces-for-tab": ("spaces stand where the tab belongs", "put one tab between question and answer"),
+    "joined-rows": ("several questions on one line: a newline is missing", "put each question on its own line"),
+    "extra-column": (
+        "more than two columns",
+        "keep question and answer, or name the columns in a first line: question, answers",
+    ),
+    "repeated-header": ("a header line among the questions", "remove it"),
+    "empty-question": ("an answer without a question", "write the question, or remove the line"),
+    "empty-answer": ("the answer column is empty", "write the answer, or remove the line"),
+    "no-answer": ("no answer in a file that needs answers", "write tab and answer behind the question, or remove it"),
+    "duplicate": ("the same line or question again", "keep one"),
+    "contradiction": (
+        "the same question with another answer",
+        "both may be true (a town and its country), or two people share the name: keep one, or leave both knowingly",
+    ),
+    "leak": ("a question of training is asked again in the test", "remove it from one of the two files"),
+    "no-subject": (
+        "no subject can be told",
+        "corpus lines read «Subject. sentence»; questions follow one template (--template)",
+    ),
+    "unseen-subject": (
+        "a question about someone no line is about",
+        "add a line about the subject, or drop the question",
+    ),
+    "several-lines": (
+        "several lines share a subject",
+        "right if they are about one person; namesakes cannot be told apart",
+    ),
+    "long-line": (
+        "lines longer than the block",
+        "the model never sees a whole such line at once; a larger --block-size does",
+    ),
+    "too-long": ("question and answer do not fit the block", "shorten it, or train with a larger block"),
+    "unknown-character": (
+        "a character the corpus lacks",
+        "the model has no symbol for it: add a corpus line that has it, or drop the question",
+    ),
+    "no-corpus": ("no corpus to check against", "give one with --corpus"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found in a file. `before` and `after` show a repair; `after` None means the line is left out."""
+
+    path: Path | None
+    line: int | None
+    kind: str
+    severity: Severity
+    message: str
+    remedy: str | None = None
+    repairable: bool = False  # `loci check --repair` puts it right
+    repaired: bool = False  # reading has put it right in memory: nothing to do, but stated
+    before: str | None = None
+    after: str | None = None
+
+    def __post_init__(self) -> None:
+        assert self.kind in KINDS, self.kind
+        assert self.severity in SEVERITIES, self.severity
+
+    def error(self) -> LociError:
+        """This finding as the error a reader raises."""
+        return LociError(self.message, path=self.path, line=self.line, remedy=self.remedy)
+
+    def as_dict(self) -> dict[str, Any]:
+        """This finding as plain JSON data."""
+        return {
+            "path": str(self.path) if self.path else None,
+            "line": self.line,
+            "kind": self.kind,
+            "severity": self.severity,
+            "message": self.message,
+            "remedy": self.remedy,
+            "repairable": self.repairable,
+            "repaired": self.repaired,
+        }
+
+
+def finding(
+    kind: str,
+    severity: Severity,
+    message: str,
+    path: Path | None = None,
+    line: int | None = None,
+    *,
+    repairable: bool = False,
+    repaired: bool = False,
+    before: str | None = None,
+    after: str | None = None,
+) -> Finding:
+    """A finding with the standing remedy of its kind. What reading repairs, `--repair` repairs on disk too."""
+    remedy = KINDS[kind][1]
+    return Finding(path, line, kind, severity, message, remedy, repairable or repaired, repaired, before, after)
+
+
+def raise_first_error(findings: Iterable[Finding]) -> None:
+    """Raise the first error among `findings` in the file's order, if there is one; say how many follow."""
+    errors = sorted((f for f in findings if f.severity == "error"), key=lambda f: f.line or 0)
+    if not errors:
+        return
+    error = errors[0].error()
+    if len(errors) > 1:
+        rest = f"{len(errors) - 1:,} more; loci check lists them all"
+        error = LociError(error.message, path=error.path, line=error.line, remedy=f"{error.remedy}; {rest}")
+    raise error
+
+
+def shown(text: str, width: int = 60) -> str:
+    """`text` for a message: quoted, cut to `width`, invisible characters made visible."""
+    cut = text if len(text) <= width else text[: width - 1] + "…"
+    return f"«{''.join(c if c.isprintable() else c.encode('unicode_escape').decode() for c in cut)}»"

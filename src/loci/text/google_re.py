@@ -1,0 +1,76 @@
+"""Google-RE records (as LAMA publishes them): a subject, its object, and sentences that say so.
+
+Knows the fields of one such record; knows nothing of corpora or questions, which are both made from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loci.text.findings import Finding, finding
+from loci.text.records import Record, has_surrogate, is_lines, is_list, one_line, read_records, strings
+from loci.text.source import Source
+
+_BLANK = "[MASK]"
+_HEAD = 1 << 16  # the label stands behind the evidence, which may be long
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One fact: the subject, the accepted answers (the first is the canonical one), the sentences that hold it."""
+
+    subject: str
+    answers: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+def looks_like(text: str) -> bool:
+    """Whether `text` begins with such records."""
+    return (is_lines(text) or is_list(text)) and '"sub_label"' in text[:_HEAD]
+
+
+def relation_of(record: Record) -> Relation | None:
+    """The fact of a record; None when the record has no subject."""
+    fields = record.fields
+    subject = fields.get("sub_label")
+    if not isinstance(subject, str) or not subject.strip():
+        return None
+    answers = strings(fields.get("obj_label")) + strings(fields.get("obj_aliases"))
+    return Relation(
+        one_line(subject).strip(), tuple(dict.fromkeys(map(one_line, answers))), _sentences(record, answers)
+    )
+
+
+def _sentences(record: Record, answers: list[str]) -> tuple[str, ...]:
+    evidences = record.fields.get("evidences")
+    found = [
+        sentence
+        for evidence in (evidences if isinstance(evidences, list) else [])
+        if isinstance(evidence, dict)
+        for sentence in strings(evidence.get("considered_sentences"))
+    ]
+    if not found and answers:  # some editions keep only the sentences with the answer blanked out
+        found = [text.replace(_BLANK, answers[0]) for text in strings(record.fields.get("masked_sentences"))]
+    return tuple(dict.fromkeys(one_line(text) for text in found if text.strip()))
+
+
+def relations(source: Source) -> tuple[list[tuple[int, Relation]], list[Finding]]:
+    """The facts of a file with their line numbers, and what could not be read."""
+    records, findings = read_records(source)
+    found = []
+    for record in records:
+        relation = relation_of(record)
+        if relation is None:
+            findings.append(unknown(source, record))
+        elif any(map(has_surrogate, (relation.subject, *relation.sentences))):
+            message = "a sentence holds half a character (a lone surrogate)"
+            findings.append(finding("encoding", "error", message, source.path, record.number, repairable=True))
+        else:
+            found.append((record.number, relation))
+    return found, findings
+
+
+def unknown(source: Source, record: Record) -> Finding:
+    """The finding for a record without a subject."""
+    message = f"no sub_label among the fields {', '.join(list(record.fields)[:6])}"
+    return finding("unknown-record", "error", message, source.path, record.number, repairable=True, before=record.text)
