@@ -1,8 +1,9 @@
 """The rows being continued: what each has read so far, and the logits of what comes next.
 
-A `Context` hides three ways of reading on. With a cache, a step reads one character a row. Without one (asked for, or a trunk
-that cannot remember), it reads the whole prefix again, as the published `sample` does. And when a row outgrows its
-window, the oldest characters are dropped and the rest is read anew, since every place has moved. Knows nothing of choosing ids.
+A `Context` hides three ways of reading on. With a cache, a step reads one character a row. Without one (asked for, or
+a trunk that cannot remember), it reads the whole prefix again, as the published `sample` does. And when a row outgrows
+its window, the oldest characters are dropped and the rest is read anew, since every place has moved. Knows nothing of
+how an id is chosen.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ Prompt = Sequence[int] | NDArray[np.integer] | Tensor
 class Window:
     """How much of the past a row keeps: at `size` characters it is cut to the newest `keep`, and read anew.
 
-    keep = size is the published way: the model always sees as much as fits, and every character beyond the block costs a
-    whole forward pass of `size` characters. With keep = size / 2 that pass comes once in size / 2 characters, so long texts
-    cost hardly more than cached ones, and the model sees between half a window and a whole one.
+    keep = size is the published way: the model always sees as much as fits, and every character beyond the block costs
+    a whole forward pass of `size` characters. With keep = size / 2 that pass comes once in size / 2 characters, so long
+    texts cost hardly more than cached ones, and the model sees between half a window and a whole one.
     """
 
     size: int
@@ -138,6 +139,7 @@ class Context:
 
     def select(self, rows: Int[Tensor, "b"]) -> None:
         """Keep, repeat or reorder rows: finished rows leave, beams branch."""
+        rows = rows.to(self.device)
         self.ids, self.starts, self.ends = self.ids[rows], self.starts[rows], self.ends[rows]
         self.widest = int((self.ends - self.starts).max())
         if self.cache is not None:
@@ -165,3 +167,23 @@ class Context:
         if self.cache is not None:
             self.cache.clock.set_lengths(widths)
         return self.model.logits(hidden[torch.arange(self.rows, device=self.device), widths - 1])
+
+
+def start_context(
+    model: GPT,
+    prompts: Sequence[Int[Tensor, "T"]],
+    *,
+    room: int,
+    window: Window | None = None,
+    use_cache: bool = True,
+) -> tuple[Context, Float[Tensor, "B V"]]:
+    """Read the prompts, equal ones once, and give the context and the first logits of every row."""
+    places: dict[bytes, int] = {}
+    rows = torch.tensor([places.setdefault(prompt.numpy().tobytes(), len(places)) for prompt in prompts])
+    distinct = [torch.frombuffer(bytearray(key), dtype=torch.long) for key in places]
+    context = Context(model, distinct, room=room, window=window, use_cache=use_cache)
+    logits = context.start()
+    if len(distinct) < len(prompts):
+        context.select(rows)
+        logits = logits[rows.to(logits.device)]
+    return context, logits

@@ -6,19 +6,21 @@ prompt has its own uniform numbers, one for each step. Works on ids; knows nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from loci.errors import LociError
-from loci.generation.context import Context, Prompt, Window, check_prompt, reading
-from loci.generation.sampling import FORBIDDEN, GREEDY, Sampler
+from loci.generation.choice import Chooser, draw_uniforms
+from loci.generation.context import Context, Prompt, Window, check_prompt, reading, start_context
+from loci.generation.sampling import GREEDY, Sampler
 from loci.generation.trie import Trie
 from loci.model import GPT
 
-#: Rows leave the batch when this share of it has finished: copying the cache for each one would cost more than it saves.
+#: Rows leave the batch once this share of it has finished: copying the cache for each would cost more than it saves.
 LEAVE_SHARE = 0.25
 
 
@@ -29,7 +31,7 @@ class Generated:
     ids: tuple[int, ...]
     """New ids, the stop id not included."""
     log_probability: float
-    """Sum of log p of the chosen ids under the model itself (temperature 1, unfiltered), the stop id included when it came."""
+    """Sum of log p of the chosen ids under the model itself (temperature 1, no filter), the stop id's if it came."""
     stopped: bool
     """Ended with the stop id rather than by length."""
 
@@ -51,8 +53,8 @@ def generate(
     """Continue every prompt; results in the order of the prompts.
 
     A model with learned positions sees the last block_size characters once a text is longer, as in the published
-    `sample`; each further character then costs a whole forward pass. Rotary and absent positions have no limit: the cache
-    grows and the text goes on to any length, also beyond what the model was trained on. `window` chooses otherwise.
+    `sample`; each further character then costs a whole forward pass. Rotary and absent positions have no limit: the
+    cache grows and the text goes on to any length, also beyond the trained one. `window` chooses otherwise.
 
     Args:
         model: Any GPT; its mode and gradients are left as they were.
@@ -64,134 +66,97 @@ def generate(
         use_cache: False reads the whole prefix again at each step; same results.
         batch_size: Rows read at once.
         generator: Where chance comes from; needed unless the sampler is greedy.
-        on_token: Called with the prompt's index and each new id as it comes.
+        on_token: Called with the prompt's index and each new id as it comes, the stop id excepted.
         window: How much of the past is kept.
     """
-    sampler = sampler or GREEDY
     if max_new < 1 or batch_size < 1:
         raise LociError(f"max_new and batch_size must be at least 1, they are {max_new} and {batch_size}")
+    sampler = sampler or GREEDY
     vocab_size = model.config.vocab_size
-    checked = [check_prompt(prompt, vocab_size) for prompt in prompts]
     if constraint is not None:
         constraint.check(vocab_size, stop_id)
         stop_id = constraint.stop_id
+    checked = [check_prompt(prompt, vocab_size) for prompt in prompts]
     uniforms = draw_uniforms(len(checked), max_new, sampler, generator)
-    # Neighbours in length share a batch, so that little padding is read; equal prompts stand side by side.
-    order = sorted(range(len(checked)), key=lambda index: (len(checked[index]), checked[index].tolist()))
-    results: list[Generated | None] = [None] * len(checked)
+    results: dict[int, Generated] = {}
     with reading(model):
-        for begin in range(0, len(order), batch_size):
-            batch = order[begin : begin + batch_size]
-            run = _Run(model, stop_id, sampler, constraint, on_token)
-            outcome = run.decode(
-                [checked[index] for index in batch],
-                batch,
-                max_new,
-                uniforms[batch] if uniforms is not None else None,
-                window,
-                use_cache,
-            )
-            for index, generated in zip(batch, outcome, strict=True):
-                results[index] = generated
-    return [result for result in results if result is not None]
+        for batch in length_batches(checked, batch_size):
+            rows = [checked[index] for index in batch]
+            chance = uniforms[batch] if uniforms is not None else None
+            chooser = Chooser(rows, vocab_size, sampler=sampler, constraint=constraint, uniforms=chance)
+            context, logits = start_context(model, rows, room=max_new - 1, window=window, use_cache=use_cache)
+            record = _Record(batch, max_new, stop_id, on_token)
+            _write(context, logits, chooser, record)
+            results.update(record.results())
+    return [results[index] for index in range(len(checked))]
 
 
-def draw_uniforms(rows: int, steps: int, sampler: Sampler, generator: torch.Generator | None) -> Tensor | None:
-    """One number in [0, 1) for each prompt and step, or None when nothing is left to chance."""
-    if sampler.greedy:
-        return None
-    if generator is None:
-        raise LociError("sampling needs a generator", remedy="pass torch.Generator().manual_seed(…), or temperature 0")
-    return torch.rand(rows, steps, dtype=torch.float64, generator=generator)
+def length_batches(prompts: Sequence[Int[Tensor, "T"]], batch_size: int) -> Iterator[list[int]]:
+    """Indices in batches of neighbours in length, so that little padding is read; equal prompts stand side by side."""
+    order = sorted(range(len(prompts)), key=lambda index: (len(prompts[index]), prompts[index].tolist()))
+    for begin in range(0, len(order), batch_size):
+        yield order[begin : begin + batch_size]
 
 
-@dataclass(frozen=True)
-class _Run:
-    """What stays the same over a batch."""
-
-    model: GPT
-    stop_id: int | None
-    sampler: Sampler
-    constraint: Trie | None
-    on_token: Callable[[int, int], None] | None
-
-    def decode(
-        self,
-        prompts: list[Tensor],
-        indices: list[int],
-        max_new: int,
-        uniforms: Tensor | None,
-        window: Window | None,
-        use_cache: bool,
-    ) -> list[Generated]:
-        """Continue one batch."""
-        size, vocab_size = len(prompts), self.model.config.vocab_size
-        context, logits = start_context(self.model, prompts, room=max_new - 1, window=window, use_cache=use_cache)
-        written = torch.zeros(size, max_new, dtype=torch.long)
-        counts = torch.full((size,), max_new)
-        totals = torch.zeros(size, dtype=torch.float64)
-        stopped = torch.zeros(size, dtype=torch.bool)
-        rows = torch.arange(size)  # the prompt of each row still in the batch
-        states = self.constraint.start(size) if self.constraint is not None else None
-        seen = seen_ids(prompts, vocab_size) if self.sampler.needs_history else None
-        for step in range(max_new):
-            logits = logits.cpu()
-            allowed = logits
-            if self.constraint is not None and states is not None:
-                allowed = logits.masked_fill(~self.constraint.allowed(states, vocab_size), FORBIDDEN)
-            ids = self.sampler.choose(allowed, uniforms[rows, step] if uniforms is not None else None, seen)
-            live = ~stopped[rows]
-            chosen = logits.gather(1, ids[:, None])[:, 0].double() - logits.double().logsumexp(-1)
-            totals[rows] += torch.where(live, chosen, 0.0)
-            written[rows, step] = ids
-            if self.stop_id is not None:
-                ended = live & (ids == self.stop_id)
-                stopped[rows[ended]] = True
-                counts[rows[ended]] = step
-                live = live & ~ended
-            if self.on_token is not None:
-                for row, index in zip(rows[live].tolist(), ids[live].tolist(), strict=True):
-                    self.on_token(indices[row], index)
-            n_live = int(live.sum())
-            if step + 1 == max_new or n_live == 0:
-                break
-            if states is not None and self.constraint is not None:
-                states = self.constraint.step(states, ids)
-            if seen is not None:
-                seen[torch.arange(len(ids)), ids] = True
-            if n_live <= (1 - LEAVE_SHARE) * len(rows):
-                context.select(live.nonzero()[:, 0].to(context.device))
-                rows, ids = rows[live], ids[live]
-                states = states[live] if states is not None else None
-                seen = seen[live] if seen is not None else None
-            logits = context.step(ids.to(context.device))
-        return [
-            Generated(tuple(row[:count]), total, stop)
-            for row, count, total, stop in zip(
-                written.tolist(), counts.tolist(), totals.tolist(), stopped.tolist(), strict=True
-            )
-        ]
+def _write(context: Context, logits: Float[Tensor, "B V"], chooser: Chooser, record: _Record) -> None:
+    """The loop: choose, note, let finished rows leave, read on."""
+    while True:
+        logits = logits.cpu()  # choosing is small work; only the model may live elsewhere
+        ids = chooser.choose(logits)
+        live = record.add(ids, logits)
+        n_live = int(live.sum())
+        if n_live == 0:
+            return
+        if n_live <= (1 - LEAVE_SHARE) * len(live):
+            rows = live.nonzero()[:, 0]
+            ids = ids[rows]
+            for part in (context, chooser, record):
+                part.select(rows)
+        logits = context.step(ids.to(context.device))
 
 
-def start_context(
-    model: GPT, prompts: list[Tensor], *, room: int, window: Window | None = None, use_cache: bool = True
-) -> tuple[Context, Tensor]:
-    """Read the prompts, equal ones once, and give the context and the first logits of every row."""
-    places: dict[bytes, int] = {}
-    rows = [places.setdefault(prompt.numpy().tobytes(), len(places)) for prompt in prompts]
-    firsts = [prompts[rows.index(place)] for place in range(len(places))]
-    context = Context(model, firsts, room=room, window=window, use_cache=use_cache)
-    logits = context.start()
-    if len(firsts) < len(prompts):
-        index = torch.tensor(rows, device=context.device)
-        context.select(index)
-        logits = logits[index]
-    return context, logits
+class _Record:
+    """What the rows of one batch have written."""
 
+    def __init__(
+        self, indices: list[int], max_new: int, stop_id: int | None, on_token: Callable[[int, int], None] | None
+    ):
+        size = len(indices)
+        self.indices = indices
+        self.max_new = max_new
+        self.stop_id = stop_id
+        self.on_token = on_token
+        self.rows = torch.arange(size)  # which prompt of the batch each row still running belongs to
+        self.step = 0
+        self.ids = torch.zeros(size, max_new, dtype=torch.long)
+        self.lengths = torch.full((size,), max_new)
+        self.log_probabilities = torch.zeros(size, dtype=torch.float64)
+        self.stopped = torch.zeros(size, dtype=torch.bool)
 
-def seen_ids(prompts: list[Tensor], vocab_size: int) -> Tensor:
-    """(B, V): which ids each prompt holds."""
-    seen = torch.zeros(len(prompts), vocab_size, dtype=torch.bool)
-    for row, prompt in enumerate(prompts):
-        seen[row, prompt] = True
-    return seen
+    def add(self, ids: Int[Tensor, "b"], logits: Float[Tensor, "b V"]) -> Tensor:
+        """Note one id a row; tells which rows go on. A row that stopped may still be there for a while: it writes nothing."""
+        rows = self.rows
+        live = ~self.stopped[rows]
+        chosen = logits.gather(1, ids[:, None])[:, 0].double() - logits.double().logsumexp(-1)
+        self.log_probabilities[rows] += torch.where(live, chosen, 0.0)
+        self.ids[rows, self.step] = ids
+        if self.stop_id is not None:
+            ended = rows[live & (ids == self.stop_id)]
+            self.stopped[ended] = True
+            self.lengths[ended] = self.step
+            live = ~self.stopped[rows]
+        if self.on_token is not None:
+            for row, index in zip(rows[live].tolist(), ids[live].tolist(), strict=True):
+                self.on_token(self.indices[row], index)
+        self.step += 1
+        return live if self.step < self.max_new else torch.zeros_like(live)
+
+    def select(self, rows: Int[Tensor, "b"]) -> None:
+        """Rows leave the batch; what they wrote stays."""
+        self.rows = self.rows[rows]
+
+    def results(self) -> dict[int, Generated]:
+        """By the prompt's index."""
+        columns = (self.ids, self.lengths, self.log_probabilities, self.stopped)
+        rows = zip(self.indices, *(column.tolist() for column in columns), strict=True)
+        return {index: Generated(tuple(ids[:length]), total, stop) for index, ids, length, total, stop in rows}

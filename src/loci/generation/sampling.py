@@ -1,8 +1,8 @@
 """From logits to the next id: pure functions of logits, and the `Sampler` that combines them.
 
-Each filter takes logits (…, V) and returns logits with what it rules out at −∞, so filters compose. Knows nothing of models,
-prompts or vocabularies. A draw is the inverse of the cumulated distribution at a given uniform number: whoever passes
-the numbers decides what is reproducible.
+Each filter takes logits (…, V) and returns logits with what it rules out at −∞, so filters compose. Knows nothing of
+models, prompts or vocabularies. A draw is the inverse of the cumulated distribution at a given uniform number: whoever
+passes the numbers decides what is reproducible.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def keep_min_p(logits: Float[Tensor, "*B V"], p: float) -> Float[Tensor, "*B V"]
 
 
 def draw(probabilities: Float[Tensor, "*B V"], uniform: Float[Tensor, "*B"]) -> Int[Tensor, "*B"]:
-    """The id at which the cumulated probability passes `uniform`, a number in [0, 1). An id of probability 0 never comes."""
+    """The id at which the cumulated probability passes `uniform`, a number in [0, 1); never one of probability 0."""
     cumulated = probabilities.double().cumsum(-1)
     total = cumulated[..., -1]
     # Rounding may lift uniform · total to total itself, which no id passes.
@@ -59,7 +59,8 @@ def draw(probabilities: Float[Tensor, "*B V"], uniform: Float[Tensor, "*B"]) -> 
 class Sampler:
     """How the next id is chosen. Applied in this order: repetition penalty, temperature, top-k, top-p, min-p, draw.
 
-    A constraint (a trie) rules ids out before all of these, so the filters choose among allowed ids and never empty the set.
+    A constraint (a trie) rules ids out before all of these, so the filters choose among allowed ids and at least one
+    of them is always left.
     """
 
     temperature: float = 1.0

@@ -1,7 +1,7 @@
 """A list of allowed answers as a tree of ids, for decoding that can only say one of them.
 
-Every sequence is followed by the stop id. States are node numbers (0 is the root), whole batches of states are advanced at
-once, and the memory is that of the edges, not of nodes × vocabulary. Knows nothing of models or texts.
+Every sequence is followed by the stop id. States are node numbers (0 is the root), whole batches of states are advanced
+at once, and the memory is that of the edges, not of nodes × vocabulary. Knows nothing of models or texts.
 """
 
 from __future__ import annotations
