@@ -6,9 +6,10 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from loci.model.attention import ATTENTIONS
+from loci.model.attention import ATTENTIONS, Attention
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
+from loci.model.costing import Cost, linear, total
 from loci.model.positions import Positions
 
 
@@ -23,6 +24,21 @@ class ReLUSquared(nn.Module):
 def make_norm(config: GPTConfig) -> nn.Module:
     """The norm that the config names."""
     return nn.LayerNorm(config.n_embd) if config.norm == "layer" else nn.RMSNorm(config.n_embd)
+
+
+def norm_cost(config: GPTConfig, length: int) -> Cost:
+    """A norm keeps its input and a number or two a position."""
+    layer = config.norm == "layer"
+    return Cost(
+        parameters=config.n_embd * (2 if layer else 1), kept=length * config.n_embd + length * (2 if layer else 1)
+    )
+
+
+def mlp_cost(config: GPTConfig, length: int) -> Cost:
+    """8d² parameters: the largest part of a block at course sizes."""
+    d = config.n_embd
+    inner = 4 * length * d * (1 if config.activation == "gelu" else 2)
+    return total(linear(length, d, 4 * d), Cost(kept=inner), linear(length, 4 * d, d))
 
 
 class MLP(nn.Module):
@@ -44,17 +60,30 @@ class MLP(nn.Module):
 class Block(nn.Module):
     """x + attention(norm x), then x + mlp(norm x)."""
 
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> Cost:
+        """One block on one sequence."""
+        attention = ATTENTIONS[config.attention].cost(config, length)
+        return total(norm_cost(config, length), attention, norm_cost(config, length), mlp_cost(config, length))
+
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__()
         self.ln1 = make_norm(config)
-        self.attn = ATTENTIONS[config.attention](config, positions)
+        self.attn: Attention = ATTENTIONS[config.attention](config, positions)
         self.ln2 = make_norm(config)
         self.mlp = MLP(config)
 
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, trace: bool = False
+        self,
+        x: Float[Tensor, "B T C"],
+        *,
+        cache: LayerCache | None = None,
+        trace: bool = False,
+        values: Float[Tensor, "B T C"] | None = None,
     ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
         """Mix positions, then channels."""
-        mixed, weights = self.attn(self.ln1(x), cache=cache, trace=trace)
+        # Named only where there are any: a new attention class need not know of value embeddings.
+        extra = {} if values is None else {"values": values}
+        mixed, weights = self.attn(self.ln1(x), cache=cache, trace=trace, **extra)
         x = x + mixed
         return x + self.mlp(self.ln2(x)), weights

@@ -1,8 +1,8 @@
 """What generation remembers: one clock for the whole model, one small store for each attention layer.
 
-Rows of a batch may have different lengths: each has its own place on the clock, new characters are written at that place,
-and a query sees only the places up to its own. The model moves the clock, once a forward pass; a layer never does. Knows
-nothing of attention classes: a layer decides what it stores.
+Rows of a batch may have different lengths: each has its own place on the clock, new characters are written at that
+place, and a query sees only the places up to its own. The model moves the clock, once a forward pass; a layer never
+does. Knows nothing of attention classes: a layer decides what it stores.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a model is, as data: sizes, the point on the three axes, and the modern options.
 
-A `GPTConfig` is validated when it is made, so that no impossible model gets any further. Knows the names on the axes only
-through the registries' own errors: the attention, position and trunk classes are looked up when a model is built.
+A `GPTConfig` is validated when it is made, so that no impossible model gets any further. What a name on an axis
+demands of the sizes, its class knows: the config asks it and knows no name itself.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from loci.errors import LociError
 
 Norm = Literal["layer", "rms"]
 Activation = Literal["gelu", "relu2"]
+
+SIZES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "bottleneck_dim", "local_window", "qk_width")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,16 @@ class GPTConfig:
     resid_pdrop: float = 0.1
     bottleneck_dim: int = 64
     """How many latents a perceiver trunk has; unused by the others."""
+    up_scale: float = 1.0
+    """What the published perceiver's up-projection is multiplied with before it joins the residual stream."""
+    local_window: int = 16
+    """How many characters back (its own included) a position of our perceiver reads directly."""
+    temperature: float | None = None
+    """β in softmax(β q·k); None is 1/√I, where I is the width in which queries and keys meet."""
+    learn_temperature: bool = False
+    """One β a head is trained, from `temperature` on. Scores that are no inner product have no β."""
+    qk_width: int | None = None
+    """I: channels a head in which queries and keys meet; None is n_embd / n_head. It caps the rank of the scores."""
     norm: Norm = "layer"
     activation: Activation = "gelu"
     qk_norm: bool = False
@@ -48,10 +60,12 @@ class GPTConfig:
     """The output head shares the token embedding's weights."""
     logit_soft_cap: float | None = None
     """c in c·tanh(logits / c): keeps logits within ±c."""
+    value_embeddings: bool = False
+    """A second embedding of each character, mixed into the values of every layer with a trained weight."""
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "bottleneck_dim"):
-            if getattr(self, name) < 1:
+        for name in SIZES:
+            if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise LociError(f"{name} must be at least 1, it is {getattr(self, name)}")
         if self.n_embd % self.n_head:
             raise LociError(
@@ -64,18 +78,31 @@ class GPTConfig:
         for name, allowed in (("norm", ("layer", "rms")), ("activation", ("gelu", "relu2"))):
             if getattr(self, name) not in allowed:
                 raise LociError(f"{name} must be one of {', '.join(allowed)}, it is {getattr(self, name)!r}")
-        if self.positions == "rope" and self.head_width % 2:
-            raise LociError(
-                f"rotary positions turn pairs, so the head width must be even; it is {self.head_width}",
-                remedy="choose n_embd / n_head even",
-            )
-        if self.logit_soft_cap is not None and self.logit_soft_cap <= 0:
-            raise LociError(f"logit_soft_cap must be positive, it is {self.logit_soft_cap}")
+        for name in ("logit_soft_cap", "temperature"):
+            if getattr(self, name) is not None and not getattr(self, name) > 0:
+                raise LociError(f"{name} must be positive, it is {getattr(self, name)}")
+        self._ask_axes()
+
+    def _ask_axes(self) -> None:
+        """Every name must be known and every class content with the sizes."""
+        # Here and not above: the classes on the axes are built from configs.
+        from loci.model.attention import ATTENTIONS
+        from loci.model.positions import POSITIONS
+        from loci.model.trunk import TRUNKS
+
+        POSITIONS[self.positions].check(self)
+        ATTENTIONS[self.attention].check(self)
+        TRUNKS[self.trunk].check(self)
 
     @property
     def head_width(self) -> int:
-        """Channels of one head."""
+        """Channels of one head's values."""
         return self.n_embd // self.n_head
+
+    @property
+    def query_width(self) -> int:
+        """Channels of one head's queries and keys."""
+        return self.head_width if self.qk_width is None else self.qk_width
 
     def replace(self, **changes: Any) -> GPTConfig:
         """A changed copy, validated anew."""

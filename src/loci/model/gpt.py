@@ -1,7 +1,7 @@
 """The model: embedding, positions, trunk, norm, head.
 
-Owns no loss and no sampling. The head can be applied to chosen positions only (`hidden` then `logits`), since training
-needs it just where there is a target.
+Owns no loss and no sampling. The head can be applied to chosen positions only (`hidden` then `logits`), since
+training needs it just where there is a target.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class GPT(nn.Module):
         self.config = config
         with torch.random.fork_rng(devices=[]):  # the layers' own initialisation is overwritten; leave no trace of it
             self.tok_emb = nn.Embedding(config.vocab_size, config.n_embd)
+            self.val_emb = nn.Embedding(config.vocab_size, config.n_embd) if config.value_embeddings else None
             self.positions = POSITIONS[config.positions](config)
             self.drop = nn.Dropout(config.embd_pdrop)
             self.trunk = TRUNKS[config.trunk](config, self.positions)
@@ -47,7 +48,7 @@ class GPT(nn.Module):
             self.head.weight = self.tok_emb.weight
 
     def initialise(self, generator: torch.Generator | None) -> None:
-        """The published start: N(0, 0.02) for matrices and embeddings, zero biases; a class may add its own afterwards."""
+        """The published start: N(0, 0.02) for matrices and embeddings, zero biases; then what a class adds itself."""
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding):
                 nn.init.normal_(module.weight, 0.0, INIT_STD, generator=generator)
@@ -61,22 +62,26 @@ class GPT(nn.Module):
                 if name.endswith(("attn.proj.weight", "mlp.down.weight")):
                     nn.init.zeros_(parameter)
 
+    @property
+    def limit(self) -> int | None:
+        """The longest sequence the model can take, or None when nothing in it limits the length."""
+        return min((part for part in (self.positions.limit, self.trunk.limit) if part is not None), default=None)
+
     def hidden(
         self, ids: Int[Tensor, "B T"], *, cache: Cache | None = None, trace: bool = False
     ) -> tuple[Float[Tensor, "B T C"], Trace | None]:
         """The residual stream after the last norm, before the head."""
         width = ids.shape[1]
         start = cache.clock.longest if cache is not None else 0
-        if self.positions.limit is not None and start + width > self.positions.limit:
+        if self.limit is not None and start + width > self.limit:
             raise LociError(
-                f"{start + width} characters do not fit the model's block of {self.positions.limit}",
+                f"{start + width} characters do not fit the model, which takes {self.limit}",
                 remedy="shorten the prompt or the length to generate, or train with a larger block_size",
             )
-        places = (
-            torch.arange(width, device=ids.device)[None] if cache is None else cache.clock.positions(width)
-        )
+        places = torch.arange(width, device=ids.device)[None] if cache is None else cache.clock.positions(width)
         x = self.drop(self.positions.embed(self.tok_emb(ids), places))
-        x, weights = self.trunk(x, cache=cache.layers if cache is not None else None, trace=trace)
+        extra = {} if self.val_emb is None else {"values": self.val_emb(ids)}
+        x, weights = self.trunk(x, cache=cache.layers if cache is not None else None, trace=trace, **extra)
         if cache is not None:
             cache.clock.advance(width)
         return self.ln_f(x), weights

@@ -1,7 +1,7 @@
 """Second axis: how a model knows the order of its characters.
 
-A position class has two places to act: `embed`, added to the token embeddings, and `rotate`, applied to queries and keys.
-Learned positions use the first, rotary the second, none neither. Knows nothing of attention.
+A position class has two places to act: `embed`, added to the token embeddings, and `rotate`, applied to queries and
+keys. Learned positions use the first, rotary the second, none neither. Knows nothing of attention.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from loci.errors import LociError
 from loci.model.config import GPTConfig
+from loci.model.costing import Cost
 from loci.model.registry import Registry
 
 ROPE_BASE = 10_000.0
@@ -21,6 +23,17 @@ class Positions(nn.Module):
 
     #: The longest sequence the class can place, or None when it has no limit.
     limit: int | None = None
+    #: Whether order lives in turned queries and keys, so that an attention without them cannot know it.
+    rotates: bool = False
+
+    @classmethod
+    def check(cls, config: GPTConfig) -> None:
+        """Refuse sizes that the class cannot work with, in one line."""
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> Cost:
+        """What the class costs on one sequence of `length` characters."""
+        return Cost()
 
     def __init__(self, config: GPTConfig):
         super().__init__()
@@ -42,19 +55,34 @@ class LearnedPositions(Positions):
         self.limit = config.block_size
         self.pos_emb = nn.Parameter(torch.zeros(1, config.block_size, config.n_embd))
 
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> Cost:
+        """The table. Adding keeps nothing."""
+        return Cost(parameters=config.block_size * config.n_embd)
+
     def embed(self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B T C"]:
         """Add the vectors of the places."""
         return x + self.pos_emb[0, positions]
 
 
 class Rope(Positions):
-    """Rotary positions in adjacent pairs: pair i of a head turns by place · base^(−2i/D). No parameters, no length limit."""
+    """Rotary positions in adjacent pairs: pair i of a head turns by place · base^(−2i/D). No parameters, no limit."""
 
     frequencies: Tensor
+    rotates = True
+
+    @classmethod
+    def check(cls, config: GPTConfig) -> None:
+        """Pairs need an even width."""
+        if config.query_width % 2:
+            raise LociError(
+                f"rotary positions turn pairs, so queries and keys must have an even width; it is {config.query_width}",
+                remedy="choose n_embd / n_head (or qk_width) even",
+            )
 
     def __init__(self, config: GPTConfig):
         super().__init__(config)
-        width = config.head_width
+        width = config.query_width
         frequencies = ROPE_BASE ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
         self.register_buffer("frequencies", frequencies, persistent=False)
 

@@ -28,3 +28,22 @@ class Variant:
 VARIANTS: Registry[Variant] = Registry("variant")
 VARIANTS.add("vanilla", Variant("dot-product attention, learned positions"))
 VARIANTS.add("rope", Variant("dot-product attention, rotary positions", {"positions": "rope"}))
+VARIANTS.add("none", Variant("dot-product attention, no positions", {"positions": "none"}))
+VARIANTS.add(
+    "synthesizer",
+    Variant("dense synthesizer: each character scores the places by itself", {"attention": "synthesizer"}),
+)
+VARIANTS.add(
+    "synthesizer-random",
+    Variant("one trained table of scores a head, the same for every text", {"attention": "synthesizer-random"}),
+)
+VARIANTS.add(
+    "synthesizer-factorised",
+    Variant("dense synthesizer whose scores are products of two short rows", {"attention": "synthesizer-factorised"}),
+)
+VARIANTS.add(
+    "synthesizer-mixed",
+    Variant("dense synthesizer and dot product in one softmax", {"attention": "synthesizer-mixed"}),
+)
+VARIANTS.add("folded", Variant("one trained matrix a head in place of queries and keys", {"attention": "folded"}))
+VARIANTS.add("naive", Variant("the inner product without parameters: all heads alike", {"attention": "naive"}))

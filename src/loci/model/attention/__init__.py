@@ -2,9 +2,21 @@
 
 from loci.model.attention.base import Attention
 from loci.model.attention.dot import DotAttention
+from loci.model.attention.folded import FoldedAttention
+from loci.model.attention.naive import NaiveAttention
+from loci.model.attention.synthesizer import SynthesizerAttention
+from loci.model.attention.synthesizer_factorised import FactorisedSynthesizerAttention
+from loci.model.attention.synthesizer_mixed import MixedSynthesizerAttention
+from loci.model.attention.synthesizer_random import RandomSynthesizerAttention
 from loci.model.registry import Registry
 
 ATTENTIONS: Registry[type[Attention]] = Registry("attention")
 ATTENTIONS.add("dot", DotAttention)
+ATTENTIONS.add("synthesizer", SynthesizerAttention)
+ATTENTIONS.add("synthesizer-random", RandomSynthesizerAttention)
+ATTENTIONS.add("synthesizer-factorised", FactorisedSynthesizerAttention)
+ATTENTIONS.add("synthesizer-mixed", MixedSynthesizerAttention)
+ATTENTIONS.add("folded", FoldedAttention)
+ATTENTIONS.add("naive", NaiveAttention)
 
-__all__ = ["ATTENTIONS", "Attention", "DotAttention"]
+__all__ = ["ATTENTIONS", "Attention", "DotAttention", "FoldedAttention", "NaiveAttention", "SynthesizerAttention"]

@@ -1,8 +1,9 @@
-"""The contract every attention class honours.
+"""The contract every attention class honours, and the mathematics they share.
 
-`forward(x, *, cache=None, trace=False) -> (out, weights | None)`: causal mixing of positions, weights returned only when a
-trace is asked for, each row summing to 1. A class makes its own cache layer. Shapes: B batch, T queries, S keys, C channels,
-H heads, D channels a head.
+`forward(x, *, cache=None, trace=False, values=None) -> (out, weights | None)`: causal mixing of positions, weights
+returned only when a trace is asked for, each row summing to 1. `values` comes only where the config asks for value
+embeddings. A class makes its own cache layer, refuses the configs it cannot serve, and states its own cost. Shapes:
+B batch, T queries, S keys, C channels, H heads, D channels a head.
 """
 
 from __future__ import annotations
@@ -10,16 +11,33 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import torch
-from jaxtyping import Bool, Float
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from loci.errors import LociError
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
-from loci.model.positions import Positions
+from loci.model.costing import Cost
+from loci.model.positions import POSITIONS, Positions
+
+VALUE_MIX_START = 0.5
 
 
 class Attention(nn.Module):
-    """What is common: sizes, the value path back into the residual stream, the causal mask."""
+    """What is common: sizes, the value embeddings' weight, the way heads are split."""
+
+    #: The longest sequence the class can mix, or None when it has no limit.
+    limit: int | None = None
+
+    @classmethod
+    def check(cls, config: GPTConfig) -> None:
+        """Refuse a config that the class cannot serve, in one line."""
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> Cost:
+        """What one layer costs on one sequence of `length` characters."""
+        raise LociError(f"{cls.__name__} states no cost", remedy="give the class a `cost` method")
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__()
@@ -28,21 +46,37 @@ class Attention(nn.Module):
         self.attn_pdrop = config.attn_pdrop
         # Shared by all layers and without parameters of its own here, so it is no submodule (state dicts name it once).
         self._positions = (positions,)
+        if config.value_embeddings:
+            self.value_mix = nn.Parameter(torch.tensor(VALUE_MIX_START))
 
     @property
     def positions(self) -> Positions:
         """The model's position class."""
         return self._positions[0]
 
+    @property
+    def dropout(self) -> float:
+        """The share of weights dropped now."""
+        return self.attn_pdrop if self.training else 0.0
+
     @abstractmethod
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, trace: bool = False
+        self,
+        x: Float[Tensor, "B T C"],
+        *,
+        cache: LayerCache | None = None,
+        trace: bool = False,
+        values: Float[Tensor, "B T C"] | None = None,
     ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
         """Mix the positions of `x` causally."""
 
     def make_cache(self, clock: Clock) -> LayerCache:
         """An empty store for this layer."""
         return LayerCache(clock)
+
+    def with_embedded(self, v: Float[Tensor, "B T C"], values: Float[Tensor, "B T C"] | None) -> Float[Tensor, "B T C"]:
+        """The values, with the characters' own value embeddings mixed in where there are any."""
+        return v if values is None else v + self.value_mix * values
 
     def split_heads(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B H T D"]:
         """(B, T, H·D) → (B, H, T, D)."""
@@ -55,12 +89,26 @@ class Attention(nn.Module):
         return x.transpose(1, 2).reshape(batch, width, -1)
 
 
+def value_mix_cost(config: GPTConfig, length: int) -> Cost:
+    """The weight of the value embeddings and what its gradient needs, where the config asks for them."""
+    return Cost(parameters=1) if config.value_embeddings else Cost()
+
+
+def refuse_rotation(config: GPTConfig, name: str) -> None:
+    """For classes without queries and keys: turning them would do nothing, so rotary positions are an error."""
+    if POSITIONS[config.positions].rotates:
+        raise LociError(
+            f"{config.positions} positions turn queries and keys, and {name} attention has none",
+            remedy="choose learned positions or none",
+        )
+
+
 def causal_mask(width: int, device: torch.device) -> Bool[Tensor, "1 1 T T"]:
     """True where a query may look: its own place and the ones before."""
     return torch.ones(width, width, dtype=torch.bool, device=device).tril()[None, None]
 
 
-def place_indices(x: Float[Tensor, "B T C"], cache: LayerCache | None) -> Tensor:
+def place_indices(x: Float[Tensor, "B T C"], cache: LayerCache | None) -> Int[Tensor, "b T"]:
     """The place of each character of `x`: (1, T) or (B, T)."""
     if cache is None:
         return torch.arange(x.shape[1], device=x.device)[None]
@@ -70,3 +118,48 @@ def place_indices(x: Float[Tensor, "B T C"], cache: LayerCache | None) -> Tensor
 def visible_mask(x: Float[Tensor, "B T C"], cache: LayerCache | None) -> Bool[Tensor, "b 1 T S"]:
     """Where each character of `x` may look, with or without a past."""
     return causal_mask(x.shape[1], x.device) if cache is None else cache.clock.visible(x.shape[1])
+
+
+def attend(
+    q: Float[Tensor, "B H T D"],
+    k: Float[Tensor, "B H S D"],
+    v: Float[Tensor, "B H S E"],
+    *,
+    scale: float,
+    mask: Bool[Tensor, "b 1 T S"] | None,
+    is_causal: bool = False,
+    dropout: float = 0.0,
+    trace: bool = False,
+) -> tuple[Float[Tensor, "B H T E"], Float[Tensor, "B H T S"] | None]:
+    """softmax(scale · q·k) v: PyTorch's fused kernel, or the explicit softmax where its weights are asked for.
+
+    A mask of None with `is_causal` is the square causal one; without, everything is visible.
+    """
+    if not trace:
+        return F.scaled_dot_product_attention(
+            q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal, scale=scale
+        ), None
+    if is_causal:
+        mask = causal_mask(q.shape[2], q.device)
+    products = q @ k.transpose(-2, -1) * scale
+    weights = (products if mask is None else products.masked_fill(~mask, -torch.inf)).softmax(-1)
+    return F.dropout(weights, dropout) @ v, weights
+
+
+def self_attend(
+    q: Float[Tensor, "B H T D"],
+    k: Float[Tensor, "B H S D"],
+    v: Float[Tensor, "B H S E"],
+    *,
+    scale: float,
+    cache: LayerCache | None,
+    dropout: float,
+    trace: bool,
+) -> tuple[Float[Tensor, "B H T E"], Float[Tensor, "B H T S"] | None]:
+    """`attend` over the causal past, on the fastest path that the cache allows."""
+    if cache is None:
+        return attend(q, k, v, scale=scale, mask=None, is_causal=True, dropout=dropout, trace=trace)
+    width = q.shape[2]
+    sees_all = width == 1 and cache.clock.uniform is not None  # one new character that sees the whole store
+    mask = None if sees_all else cache.clock.visible(width)
+    return attend(q, k, v, scale=scale, mask=mask, trace=trace)

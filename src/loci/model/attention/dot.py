@@ -1,58 +1,84 @@
 """Causal dot-product attention: softmax(β q·k) over the past.
 
-Fused query–key–value product and PyTorch's own fused attention where no trace is asked for; the explicit softmax where it
-is. β = 1/√D unless queries and keys are normalised.
+Fused query–key–value product and PyTorch's own fused attention where no trace is asked for; the explicit softmax
+where it is. β = 1/√I unless the config says otherwise.
 """
 
 from __future__ import annotations
 
-import math
-
-import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from loci.model.attention.base import Attention, place_indices, visible_mask
+from loci.model.attention.base import Attention, place_indices, self_attend, value_mix_cost
+from loci.model.attention.temperature import Temperature
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.positions import Positions
+from loci.model.costing import Cost, linear, mixing, scores, total
+from loci.model.positions import POSITIONS, Positions
 
 
 class DotAttention(Attention):
     """Multi-head causal self-attention as published."""
 
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> Cost:
+        """ℓd² for the four projections, ℓ²d for scores and sums. The fused kernel keeps row sums, no ℓ×ℓ matrix."""
+        d, heads, meet = config.n_embd, config.n_head, config.n_head * config.query_width
+        fused = Cost(kept=heads * length) if config.attn_pdrop == 0 else Cost(kept=heads * length * length)
+        mixed = mixing(length, length, config.head_width, heads=heads)
+        return total(
+            linear(length, d, 2 * meet + d),
+            Cost(kept=length * (2 * meet + d)),
+            query_key_cost(config, length),
+            scores(length, length, config.query_width, heads=heads),
+            Cost(flops=mixed.flops),
+            fused,
+            linear(length, d, d),
+            value_mix_cost(config, length),
+            Cost(cached=length * (meet + d)),
+        )
+
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
-        self.qkv = nn.Linear(config.n_embd, 3 * config.n_embd)
+        self.widths = (config.n_head * config.query_width, config.n_head * config.query_width, config.n_embd)
+        self.qkv = nn.Linear(config.n_embd, sum(self.widths))
         self.proj = nn.Linear(config.n_embd, config.n_embd)
         self.resid_drop = nn.Dropout(config.resid_pdrop)
         self.qk_norm = config.qk_norm
-        self.scale = 1 / math.sqrt(self.head_width)
+        self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
 
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, trace: bool = False
+        self,
+        x: Float[Tensor, "B T C"],
+        *,
+        cache: LayerCache | None = None,
+        trace: bool = False,
+        values: Float[Tensor, "B T C"] | None = None,
     ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
         """Attend; keys are stored already normalised and rotated, so a cached step turns only its own."""
-        q, k, v = (self.split_heads(part) for part in self.qkv(x).chunk(3, dim=-1))
+        q, k, v = self.qkv(x).split(self.widths, dim=-1)
+        q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(self.with_embedded(v, values))
         if self.qk_norm:
-            q, k = (F.rms_norm(part, (self.head_width,)) for part in (q, k))
+            q, k = normalise(q), normalise(k)
         places = place_indices(x, cache)
         q, k = self.positions.rotate(q, places), self.positions.rotate(k, places)
         if cache is not None:
             k, v = cache.extend("k", k), cache.extend("v", v)
-        dropout = self.attn_pdrop if self.training else 0.0
-        weights = None
-        if trace:
-            scores = q @ k.transpose(-2, -1) * self.scale
-            weights = scores.masked_fill(~visible_mask(x, cache), -torch.inf).softmax(-1)
-            mixed = F.dropout(weights, dropout) @ v
-        elif cache is None:
-            mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True, scale=self.scale)
-        elif x.shape[1] == 1 and cache.clock.uniform is not None:  # one new character that sees the whole store
-            mixed = F.scaled_dot_product_attention(q, k, v, scale=self.scale)
-        else:
-            mask = visible_mask(x, cache)
-            mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=self.scale)
+        q, scale = self.temperature(q)
+        mixed, weights = self_attend(q, k, v, scale=scale, cache=cache, dropout=self.dropout, trace=trace)
         out: Tensor = self.resid_drop(self.proj(self.merge_heads(mixed)))
         return out, weights
+
+
+def normalise(x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B H T D"]:
+    """Queries or keys at unit root mean square."""
+    return F.rms_norm(x, x.shape[-1:])
+
+
+def query_key_cost(config: GPTConfig, length: int, *, keys: int | None = None) -> Cost:
+    """What norms, turns and a trained temperature keep beyond the queries and keys themselves."""
+    keys = length if keys is None else keys
+    both = (length + keys) * config.n_head * config.query_width
+    copies = int(config.qk_norm) + int(POSITIONS[config.positions].rotates)
+    return Cost(kept=copies * both) + Temperature.cost(config, length, width=config.query_width, heads=config.n_head)

@@ -1,0 +1,71 @@
+"""Folded query–key attention: one J×J matrix W̃ a head, trained directly; score = xᵀ W̃ y + u·y.
+
+The product of the query and key projections is all that a score ever uses: W̃ = β W_Qᵀ W_K. J² parameters a head
+against 2IJ, and no cap on the rank. u carries what a query bias does, (β W_Kᵀ b_Q)·y; a key bias adds the same to
+every score of a row, which the softmax does not see. `loci.model.folding` converts weights both ways.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from loci.errors import LociError
+from loci.model.attention.scored import ScoredAttention, scored_cost
+from loci.model.cache import LayerCache
+from loci.model.config import GPTConfig
+from loci.model.costing import Cost, product_flops, scores, total
+from loci.model.positions import POSITIONS, Positions
+
+#: W_QᵀW_K/√I of the published start has entries of this standard deviation: 0.02².
+FOLD_STD = 0.0004
+
+
+class FoldedAttention(ScoredAttention):
+    """Scores from one matrix a head; generation remembers the layer's inputs instead of keys."""
+
+    @classmethod
+    def check(cls, config: GPTConfig) -> None:
+        """Nothing may come between the two projections that are folded."""
+        if POSITIONS[config.positions].rotates:
+            raise LociError(
+                f"folding needs queries and keys that meet unturned, and {config.positions} positions turn them",
+                remedy="choose learned positions or none",
+            )
+        if config.qk_norm:
+            raise LociError("folding needs queries and keys that meet as they are, and qk_norm scales each of them")
+        if config.temperature is not None or config.learn_temperature or config.qk_width is not None:
+            raise LociError(
+                "folded attention has its temperature and its rank in W̃: leave temperature and qk_width out"
+            )
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> Cost:
+        """H·J² parameters; ℓJ² a head to fold the query, ℓ²J to score."""
+        d, heads = config.n_embd, config.n_head
+        return total(
+            scored_cost(config, length),
+            Cost(parameters=heads * (d * d + d), flops=heads * product_flops(length, d, d)),
+            Cost(kept=heads * length * d, cached=length * d),
+            scores(length, length, d, heads=heads),
+        )
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config, positions)
+        self.fold = nn.Parameter(torch.empty(config.n_head, config.n_embd, config.n_embd))
+        self.pull = nn.Parameter(torch.zeros(config.n_head, config.n_embd))  # u
+
+    def initialise(self, generator: torch.Generator | None) -> None:
+        """As spread as the folded published start."""
+        nn.init.normal_(self.fold, 0.0, FOLD_STD, generator=generator)
+
+    def scores(
+        self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
+    ) -> Float[Tensor, "B H T S"]:
+        """(xᵀW̃ + u)·y."""
+        y = x[:, None]
+        folded = y @ self.fold + self.pull[:, None]  # (B, H, T, C)
+        if cache is not None:
+            y = cache.extend("y", y)
+        return folded @ y.transpose(-2, -1)

@@ -1,0 +1,69 @@
+"""The inner product without parameters: softmax(β x·y), values x themselves.
+
+The problem set's counter-example. Without projections every head computes the same weights, a character mostly
+wants itself (x·x is the largest product of a normalised x), and nothing can be learned about where to look.
+"""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from loci.errors import LociError
+from loci.model.attention.base import Attention, place_indices, self_attend, value_mix_cost
+from loci.model.attention.temperature import Temperature
+from loci.model.cache import LayerCache
+from loci.model.config import GPTConfig
+from loci.model.costing import Cost, mixing, scores, total
+from loci.model.positions import POSITIONS, Positions
+
+
+class NaiveAttention(Attention):
+    """All heads alike, so one is computed."""
+
+    @classmethod
+    def check(cls, config: GPTConfig) -> None:
+        """Turning needs the width that positions were made for."""
+        if POSITIONS[config.positions].rotates and config.query_width != config.head_width:
+            raise LociError("naive attention has no projections, so qk_width cannot differ from n_embd / n_head")
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> Cost:
+        """ℓ²d and nothing else."""
+        d = config.n_embd
+        kept_rows = length * length if config.attn_pdrop else length
+        turned = int(POSITIONS[config.positions].rotates)
+        return total(
+            scores(length, length, d, heads=1),
+            Cost(flops=mixing(length, length, d, heads=1).flops, kept=kept_rows + (2 + 2 * turned) * length * d),
+            Temperature.cost(config, length, width=d, heads=1),
+            value_mix_cost(config, length),
+            Cost(cached=(1 + int(turned or config.value_embeddings)) * length * d),
+        )
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config, positions)
+        self.resid_drop = nn.Dropout(config.resid_pdrop)
+        self.temperature = Temperature(config, width=config.n_embd, heads=1)
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T C"],
+        *,
+        cache: LayerCache | None = None,
+        trace: bool = False,
+        values: Float[Tensor, "B T C"] | None = None,
+    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+        """Attend with x as query, key and value."""
+        v = self.with_embedded(x, values)
+        k = x
+        if self.positions.rotates:  # heads apart only to be turned
+            k = self.merge_heads(self.positions.rotate(self.split_heads(x), place_indices(x, cache)))
+        same = k is v
+        q, k = k[:, None], k[:, None]
+        if cache is not None:
+            k = cache.extend("k", k)
+        v = k if same else v[:, None] if cache is None else cache.extend("v", v[:, None])
+        q, scale = self.temperature(q)
+        mixed, weights = self_attend(q, k, v, scale=scale, cache=cache, dropout=self.dropout, trace=trace)
+        return self.resid_drop(mixed[:, 0]), None if weights is None else weights.expand(-1, self.n_head, -1, -1)

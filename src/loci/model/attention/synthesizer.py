@@ -1,0 +1,90 @@
+"""The dense synthesizer as published: scores = relu(x·W1)·W2 + b2, no query–key product.
+
+Each character says by itself how much it wants each *place*; whatever stands there. W2 and b2 are shared by the
+heads and cover block_size − 1 places, since the course's inputs are one character shorter than the block.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from loci.errors import LociError
+from loci.model.attention.base import refuse_rotation
+from loci.model.attention.scored import ScoredAttention, scored_cost
+from loci.model.cache import LayerCache
+from loci.model.config import GPTConfig
+from loci.model.costing import Cost, linear, total
+from loci.model.positions import Positions
+
+#: W2 starts uniform within ± this: attention starts almost even.
+W2_START = 0.001
+
+
+def n_places(config: GPTConfig) -> int:
+    """How many places a synthesizer has scores for."""
+    return config.block_size - 1
+
+
+def check_places(config: GPTConfig) -> None:
+    """A synthesizer needs a place to score."""
+    if n_places(config) < 1:
+        raise LociError(
+            f"a synthesizer scores block_size − 1 places, and block_size is {config.block_size}",
+            remedy="choose block_size at least 2",
+        )
+
+
+class SynthesizerAttention(ScoredAttention):
+    """Dense synthesizer."""
+
+    @classmethod
+    def check(cls, config: GPTConfig) -> None:
+        """No queries and keys to turn."""
+        check_places(config)
+        refuse_rotation(config, "synthesizer")
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> Cost:
+        """As cheap to train as dot-product attention is not: ℓ²d again, but no keys to make or to remember."""
+        return total(scored_cost(config, length), dense_cost(config, length))
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config, positions)
+        self.limit = n_places(config)
+        self.w1 = nn.Linear(config.n_embd, config.n_embd)
+        self.w2 = nn.Parameter(torch.empty(config.head_width, self.limit))
+        self.b2 = nn.Parameter(torch.zeros(self.limit))
+
+    def initialise(self, generator: torch.Generator | None) -> None:
+        """The published start."""
+        nn.init.uniform_(self.w2, -W2_START, W2_START, generator=generator)
+
+    def scores(
+        self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
+    ) -> Float[Tensor, "B H T S"]:
+        """Only the columns that exist so far are computed."""
+        return dense_scores(self.split_heads(F.relu(self.w1(x))), self.w2, self.b2, n_keys)
+
+
+def dense_scores(
+    hidden: Float[Tensor, "B H T D"], w2: Float[Tensor, "D P"], b2: Float[Tensor, "P"], n_keys: int
+) -> Float[Tensor, "B H T S"]:
+    """hidden·W2 + b2 over the first `n_keys` places."""
+    return hidden @ w2[:, :n_keys] + b2[:n_keys]
+
+
+def dense_cost(config: GPTConfig, length: int) -> Cost:
+    """Making the scores; x itself is kept already by the value projection."""
+    d, places = config.n_embd, n_places(config)
+    first = linear(length, d, d)
+    return total(
+        Cost(parameters=first.parameters, flops=first.flops),
+        Cost(kept=2 * length * d),  # relu's result, and its copy with the heads apart
+        Cost(
+            parameters=config.head_width * places + places,
+            flops=2 * length * d * length,
+        ),
+    )

@@ -1,0 +1,79 @@
+"""The factorised dense synthesizer: two short rows of scores, whose products cover all places.
+
+A character gives a scores and b scores with a·b ≥ block_size − 1; place s gets A[s ÷ b]·B[s mod b]. The table W2 of
+the dense form shrinks from D×P to D×(a + b), about D×2√P.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from loci.model.attention.base import refuse_rotation
+from loci.model.attention.scored import ScoredAttention, scored_cost
+from loci.model.attention.synthesizer import check_places, n_places
+from loci.model.cache import LayerCache
+from loci.model.config import GPTConfig
+from loci.model.costing import Cost, linear, total
+from loci.model.positions import Positions
+
+FACTOR_STD = 0.02
+
+
+def factor_sizes(places: int) -> tuple[int, int]:
+    """The most even (a, b) with a·b ≥ places."""
+    a = math.isqrt(places - 1) + 1
+    return a, -(-places // a)
+
+
+class FactorisedSynthesizerAttention(ScoredAttention):
+    """Dense synthesizer with factorised scores; the factors' weights are shared by the heads, as in the dense form."""
+
+    @classmethod
+    def check(cls, config: GPTConfig) -> None:
+        """No queries and keys to turn."""
+        check_places(config)
+        refuse_rotation(config, "synthesizer-factorised")
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> Cost:
+        """Scores cost ℓ·d·(a + b) and one multiplication a pair of places."""
+        d, heads = config.n_embd, config.n_head
+        both = sum(factor_sizes(n_places(config)))
+        first = linear(length, d, d)
+        return total(
+            scored_cost(config, length),
+            Cost(parameters=first.parameters, flops=first.flops),
+            Cost(kept=2 * length * d),  # relu's result, and its copy with the heads apart
+            Cost(parameters=(config.head_width + 1) * both, flops=2 * length * d * both),
+            Cost(kept=2 * heads * length * length),  # the two factors, spread over the places
+        )
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config, positions)
+        self.limit = n_places(config)
+        a, b = factor_sizes(self.limit)
+        self.w1 = nn.Linear(config.n_embd, config.n_embd)
+        self.wa = nn.Parameter(torch.empty(config.head_width, a))
+        self.ba = nn.Parameter(torch.zeros(a))
+        self.wb = nn.Parameter(torch.empty(config.head_width, b))
+        # From one and not from zero: where both factors are about zero, neither gets a gradient.
+        self.bb = nn.Parameter(torch.ones(b))
+
+    def initialise(self, generator: torch.Generator | None) -> None:
+        """Small factors around A = 0, B = 1."""
+        for weight in (self.wa, self.wb):
+            nn.init.normal_(weight, 0.0, FACTOR_STD, generator=generator)
+
+    def scores(
+        self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
+    ) -> Float[Tensor, "B H T S"]:
+        """A[s ÷ b] · B[s mod b]."""
+        hidden = self.split_heads(F.relu(self.w1(x)))
+        a, b = hidden @ self.wa + self.ba, hidden @ self.wb + self.bb
+        place = torch.arange(n_keys, device=x.device)
+        return a[..., place // b.shape[-1]] * b[..., place % b.shape[-1]]
