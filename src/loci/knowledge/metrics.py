@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from loci.errors import LociError
 from loci.knowledge.rows import HELD_OUT, SEEN, UNSEEN, Prediction
 
@@ -41,6 +44,31 @@ class Rate:
         if not self.n:
             return "– (n = 0)"
         return f"{100 * self.value:.1f} % ({100 * self.low:.1f}–{100 * self.high:.1f}, n = {self.n})"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that is not a share of trials, with its interval; NaN when it is undefined."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    def __str__(self) -> str:
+        if not math.isfinite(self.value):
+            return f"– (n = {self.n})"
+        return f"{self.value:.3f} ({self.low:.3f}–{self.high:.3f}, n = {self.n})"
+
+
+def mean_estimate(values: NDArray[np.float64], level: float = LEVEL) -> Estimate:
+    """A mean with the normal interval of its standard error."""
+    n = len(values)
+    if n == 0:
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    mean = float(values.mean())
+    half = NormalDist().inv_cdf(0.5 + level / 2) * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+    return Estimate(mean, mean - half, mean + half, n)
 
 
 def wilson(successes: int, n: int, level: float = LEVEL) -> Rate:
