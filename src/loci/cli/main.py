@@ -57,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"loci {name}: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of our output (head, a closed pager) went away: not an error. Keep the interpreter's own flush quiet.
+        # The reader of our output (head, a closed pager) went away: not an error. Keep the interpreter's own flush
+        # quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -70,8 +71,9 @@ def _run(name: str, args: list[str]) -> int:
         return int(command(args) or 0)
     import tyro
 
-    # No shortened choices or completion machinery: flags are exactly the function's parameters.
-    return int(tyro.cli(command, args=args, prog=f"loci {name}", description=module.__doc__) or 0)
+    # A switch is just --name: nobody types --no-resume.
+    options = (tyro.conf.FlagCreatePairsOff,)
+    return int(tyro.cli(command, args=args, prog=f"loci {name}", description=module.__doc__, config=options) or 0)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Batches as a pure function of the step.
 
-`stream.batch(step)` depends on the seed and the step alone, never on what was drawn before: a run resumes anywhere, bit for
-bit, and every process of a larger run can make just its own rows. One source without shuffling goes through its records
-in file order with a short last batch, as published; otherwise sources are mixed by share and each is shuffled anew every
-pass. Batches of one pool are sorted by length, so that little of a batch is padding. Knows nothing of models.
+`stream.batch(step)` depends on the seed and the step alone, never on what was drawn before: a run resumes anywhere, bit
+for bit, and every process of a larger run can make just its own rows. One source without shuffling goes through its
+records in file order with a short last batch, as published; otherwise sources are mixed by share and each is shuffled
+anew every pass. Batches of one pool are sorted by length, so that little of a batch is padding. Knows nothing of
+models.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class BatchStream:
         rank: int = 0,
         world: int = 1,
     ):
-        """`seed` is a key of integers (run, stage); `pool` batches are sorted by length together; `width` pads to a fixed size."""
+        """`seed` is a key (run, stage); `pool` batches are sorted by length together; `width` pads to a fixed size."""
         total = sum(source.share for source in sources)
         self.sources = sources
         self.shares = [source.share / total for source in sources]

@@ -4,8 +4,8 @@
     language model      the line itself                   everything counts
     question–answer     question ⁇ answer ⁇               only ⁇answer⁇ counts
 
-An objective is made once for a vocabulary and a block size and then called as `(record, rng) -> Example`. Randomness comes
-from the passed generator alone. Knows nothing of batches, models or torch.
+An objective is made once for a vocabulary and a block size and then called as `(record, rng) -> Example`. Randomness
+comes from the passed generator alone. Knows nothing of batches, models or torch.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class SpanCorruption:
 
 
 def span_length(n: int, rng: np.random.Generator) -> int:
-    """A random span of n characters' quarter: uniform between n/8 and 3n/8, rounded at random so that the mean is n/4 exactly.
+    """A random span of n characters' quarter: uniform between n/8 and 3n/8, rounded at random so that the mean is n/4
+    exactly.
 
     Short texts narrow the range so that at least one character is masked; below four the mean cannot be kept.
     """

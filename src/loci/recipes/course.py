@@ -1,7 +1,7 @@
 """The course's recipe, as published: span corruption for 650 epochs, then the train questions.
 
-Two years of it: `course-2021` (2021–23) ends its cosine after 200 epochs and trains on for 650, so that the learning rate
-climbs back to its full value near epoch 400; `course-2024` ends it with training. Figures are the published ones.
+Two years of it: `course-2021` (2021–23) ends its cosine after 200 epochs and trains on for 650, so that the learning
+rate climbs back to its full value near epoch 400; `course-2024` ends it with training. Figures are the published ones.
 """
 
 from __future__ import annotations

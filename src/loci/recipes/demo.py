@@ -46,7 +46,9 @@ def demo(shape: DataShape) -> Recipe:
         optimiser="muon",
         schedule="wsd",
     )
-    return Recipe("demo", DEMO_MODEL, (pretrain, _finetune(0.3)), note="the demo: pretrain on the corpus, then questions")
+    return Recipe(
+        "demo", DEMO_MODEL, (pretrain, _finetune(0.3)), note="the demo: pretrain on the corpus, then questions"
+    )
 
 
 def demo_scratch(shape: DataShape) -> Recipe:

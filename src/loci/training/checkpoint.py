@@ -5,8 +5,8 @@
                     state.safetensors   optimiser moments and random state      } absent in a finished
                     state.json          stage, step, time                       } model kept for use
 
-Written whole to a temporary sibling and renamed, so a reader never sees a part; nothing is pickled, so nothing can run when
-it is read. Knows nothing of the loop that writes it.
+Written whole to a temporary sibling and renamed, so a reader never sees a part; nothing is pickled, so nothing can run
+when it is read. Knows nothing of the loop that writes it.
 """
 
 from __future__ import annotations

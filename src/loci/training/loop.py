@@ -1,8 +1,8 @@
 """The one training loop. It carries out a recipe's stages in order and knows no stage, objective or model by name.
 
-The batch of a step is a pure function of the step, the learning rate of the point in the budget; weights, moments and the
-random state are in the checkpoint. So a run that was killed at any moment goes on to the same weights, bit for bit, on the
-same machine (budgets in minutes excepted: there the clock decides how many steps fit).
+The batch of a step is a pure function of the step, the learning rate of the point in the budget; weights, moments and
+the random state are in the checkpoint. So a run that was killed at any moment goes on to the same weights, bit for bit,
+on the same machine (budgets in minutes excepted: there the clock decides how many steps fit).
 """
 
 from __future__ import annotations
@@ -47,6 +47,14 @@ class TrainingData:
                 "the recipe asks for train questions and there are none",
                 remedy="give --questions FILE, or a --data folder with a *train*.tsv",
             )
+        for question in self.questions.answered:
+            if missing := self.corpus.vocab.missing(question.text + question.answers[0]):
+                raise LociError(
+                    f"the question holds {', '.join(map(repr, missing))}, which the corpus lacks",
+                    path=self.questions.path,
+                    line=question.number,
+                    remedy="drop it or spell it with the corpus's characters; loci check lists them all",
+                )
         return self.questions.answered
 
     def describe(self) -> dict[str, Any]:
@@ -251,9 +259,7 @@ class _Loop:
                 return False
             if self._due():
                 self._save(index, optimisers)
-        self.state = TrainingState(
-            index + 1, 0, state.total_steps, characters=state.characters, seconds=state.seconds
-        )
+        self.state = TrainingState(index + 1, 0, state.total_steps, characters=state.characters, seconds=state.seconds)
         self._save(index + 1, [])
         return True
 

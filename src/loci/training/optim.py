@@ -1,8 +1,8 @@
 """Optimisers: AdamW as published, and Muon for the trunk's matrices with AdamW for the rest.
 
-Muon replaces a matrix's momentum by the nearest (semi-)orthogonal matrix, found by five Newton–Schulz steps. They run in
-fp32: the library's own runs in bf16, which has no hardware on most CPUs and takes seconds a step there. Matrices of equal
-shape go through the steps together. Knows nothing of the training loop.
+Muon replaces a matrix's momentum by the nearest (semi-)orthogonal matrix, found by five Newton–Schulz steps. They run
+in fp32: the library's own runs in bf16, which has no hardware on most CPUs and takes seconds a step there. Matrices of
+equal shape go through the steps together. Knows nothing of the training loop.
 """
 
 from __future__ import annotations

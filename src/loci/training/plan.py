@@ -1,8 +1,8 @@
 """Recipes as data: what is learned from what, for how long, under which schedule.
 
-A `Recipe` is a list of `Stage`s in order; a stage mixes objectives under one budget and one schedule. Plain values all the way
-down, so that a recipe is stored beside its run as JSON, compared, derived and overridden (`--set stage.field=value`).
-Knows nothing of how training is done.
+A `Recipe` is a list of `Stage`s in order; a stage mixes objectives under one budget and one schedule. Plain values all
+the way down, so that a recipe is stored beside its run as JSON, compared, derived and overridden (`--set
+stage.field=value`). Knows nothing of how training is done.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ class Stage:
 
     def with_budget(self, **budget: float) -> Stage:
         """The same stage under another budget."""
-        return dataclasses.replace(self, **{"epochs": None, "steps": None, "minutes": None, **budget})  # type: ignore[arg-type]
+        return dataclasses.replace(self, **{"epochs": None, "steps": None, "minutes": None, **budget})  # type:
+        ignore[arg - type]
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,8 @@ class Recipe:
         if name in ("epochs", "steps", "minutes"):
             changed = stage.with_budget(**{name: value})
         else:
-            changed = from_dict(Stage, {**to_dict(stage), name: value}, where=where)
+            hint = typing.get_type_hints(Stage)[name]
+            changed = dataclasses.replace(stage, **{name: _coerce(value, hint, target.strip())})
         stages = tuple(changed if s.name == where else s for s in self.stages)
         return dataclasses.replace(self, stages=stages)
 

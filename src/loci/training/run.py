@@ -68,7 +68,9 @@ def find_runs(folder: str | Path) -> list[RunInfo]:
     folder = Path(folder)
     if not folder.is_dir():
         raise LociError("no such folder", path=folder)
-    found = [read_run(file.parent) for file in (*folder.glob(RUN), *folder.glob(f"*/{RUN}"), *folder.glob(f"*/*/{RUN}"))]
+    found = [
+        read_run(file.parent) for file in (*folder.glob(RUN), *folder.glob(f"*/{RUN}"), *folder.glob(f"*/*/{RUN}"))
+    ]
     return sorted(found, key=lambda info: (info.created, str(info.path)))
 
 

@@ -1,6 +1,7 @@
 """How the learning rate moves: a factor of the full rate, as a pure function of where a stage stands.
 
-`progress` runs from 0 to 1 over the stage's budget, whatever that is counted in; the course's own schedule counts tokens.
+`progress` runs from 0 to 1 over the stage's budget, whatever that is counted in; the course's own schedule counts
+tokens.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ COURSE_FLOOR = 0.1
 def course(tokens: int, warmup_tokens: int, final_tokens: int) -> float:
     """The published rule: linear warm-up by tokens, then a cosine that nothing stops at its end.
 
-    Past `final_tokens` the cosine climbs again. The 2021–23 recipe ends it after 200 of 650 epochs, so its rate is back at
-    the full value near epoch 400; 2024 sets the end to the end of training.
+    Past `final_tokens` the cosine climbs again. The 2021–23 recipe ends it after 200 of 650 epochs, so its rate is back
+    at the full value near epoch 400; 2024 sets the end to the end of training.
     """
     if tokens < warmup_tokens:
         return tokens / max(1, warmup_tokens)

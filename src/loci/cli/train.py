@@ -1,0 +1,170 @@
+"""Carry out a recipe on a corpus and keep the run.
+
+examples:
+  loci train --recipe demo --data world --out run
+  loci train --recipe course-2024 --data course --out run --minutes 60 --variant rope
+  loci train --recipe course-2021 --data course --out run --set pretrain.epochs=10 --set model.n_layer=2
+  loci train --resume --out run          continue a run that was stopped or killed
+  loci train --recipe list               show the recipes
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+if TYPE_CHECKING:
+    from loci.training.loop import TrainingData
+    from loci.training.plan import Recipe
+
+
+def train(
+    recipe: str = "demo",
+    data: Path | None = None,
+    out: Path = Path("run"),
+    corpus: Annotated[Path | None, tyro.conf.arg(aliases=["--text"])] = None,
+    questions: Path | None = None,
+    variant: str | None = None,
+    minutes: float | None = None,
+    seed: int | None = None,
+    set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
+    resume: bool = False,
+    tensorboard: bool = False,
+) -> int:
+    """Carry out a recipe.
+
+    Args:
+        recipe: Its name; "list" shows them all.
+        data: A folder with a corpus and train questions (wiki.txt, *train*.tsv).
+        out: The run's folder, made anew; with --resume the one to continue.
+        corpus: The corpus file, instead of the folder's.
+        questions: The train questions, instead of the folder's.
+        variant: The model's variant (vanilla, rope, ...), instead of the recipe's.
+        minutes: Train for this long, decaying to the end, instead of the recipe's own budget.
+        seed: Seed of weights, batches and dropout.
+        set: A change to the recipe, as stage.field=value or model.field=value; may be given several times.
+        resume: Continue the run in --out from its newest checkpoint.
+        tensorboard: Write TensorBoard events into the run's folder.
+    """
+    from rich.console import Console
+
+    from loci.training.loop import Observer
+    from loci.training.loop import train as carry_out
+    from loci.training.observers import MetricsFile, TensorBoard
+
+    if recipe == "list":
+        return _list_recipes()
+    from loci.cli.progress import ProgressBar
+
+    taught, chosen = _resumed(out, data, corpus, questions) if resume else _fresh(recipe, data, corpus, questions)
+    if not resume:
+        chosen = _changed(chosen, variant, seed, set, minutes)
+
+    def observers(run: Path) -> list[Observer]:
+        board = [TensorBoard(run / "tensorboard")] if tensorboard and TensorBoard.available() else []
+        return [MetricsFile(run), ProgressBar(), *board]
+
+    if tensorboard and not TensorBoard.available():
+        print("loci train: TensorBoard is not installed (pip install 'loci-lab[tensorboard]')", file=sys.stderr)
+    with _InterruptFlag() as interrupted:
+        outcome = carry_out(
+            chosen, taught, out, observers=observers, resume=resume, should_stop=lambda: interrupted.raised
+        )
+    console = Console()
+    if not outcome.finished:
+        console.print(f"stopped after {outcome.total_steps} steps; continue with: loci train --resume --out {out}")
+        return 130
+    console.print(f"trained {outcome.total_steps} steps in {outcome.seconds / 60:.1f} min: {out}")
+    console.print(f"ask it: loci evaluate {out} --questions FILE")
+    return 0
+
+
+def _fresh(recipe: str, data: Path | None, corpus: Path | None, questions: Path | None) -> tuple[TrainingData, Recipe]:
+    from loci.errors import LociError
+    from loci.recipes import DataShape, make_recipe
+
+    if data is None and corpus is None:
+        raise LociError("nothing to learn from", remedy="give --data FOLDER, or --corpus FILE")
+    taught = _read(corpus or data, questions or data)
+    n_questions = len(taught.questions.answered) if taught.questions is not None else 0
+    n_lines = sum(1 for line in taught.corpus if line.text)
+    return taught, make_recipe(recipe, DataShape(n_lines, n_questions))
+
+
+def _resumed(out: Path, data: Path | None, corpus: Path | None, questions: Path | None) -> tuple[TrainingData, Recipe]:
+    from loci.training.run import read_run
+
+    info = read_run(out)
+    taught = _read(corpus or data or info.data["corpus"], questions or data or info.data["questions"])
+    return taught, info.recipe
+
+
+def _read(corpus: Path | str | None, questions: Path | str | None) -> TrainingData:
+    from loci.errors import LociError
+    from loci.text.corpus import Corpus
+    from loci.text.layout import survey
+    from loci.text.questions import Questions
+    from loci.training.loop import TrainingData
+
+    if corpus is None:
+        raise LociError("the run does not say where its corpus lay", remedy="give --data FOLDER or --corpus FILE")
+    text = Corpus.read(corpus)
+    for finding in text.repairs:
+        print(f"loci train: {finding}", file=sys.stderr)
+    if questions is not None and Path(questions).is_dir():
+        train_files = [path for role, path in survey(Path(questions)).questions if role == "train"]
+        questions = train_files[0] if train_files else None
+    return TrainingData(text, Questions.read(questions) if questions is not None else None)
+
+
+def _changed(
+    recipe: Recipe, variant: str | None, seed: int | None, changes: tuple[str, ...], minutes: float | None
+) -> Recipe:
+    import dataclasses
+
+    from loci.model.variants import VARIANTS
+
+    if variant is not None:
+        recipe = dataclasses.replace(recipe, model={**recipe.model, **VARIANTS[variant].changes})
+    if seed is not None:
+        recipe = dataclasses.replace(recipe, seed=seed)
+    recipe = recipe.override(changes)
+    return recipe.within(minutes) if minutes is not None else recipe
+
+
+def _list_recipes() -> int:
+    from rich.console import Console
+    from rich.table import Table
+
+    from loci.recipes import RECIPES, DataShape
+
+    table = Table("recipe", "stages", "what it is")
+    for name, make in RECIPES.items():
+        recipe = make(DataShape(2937, 2000))
+        table.add_row(name, " → ".join(stage.name for stage in recipe.stages), recipe.note)
+    Console().print(table)
+    return 0
+
+
+class _InterruptFlag:
+    """The first ctrl-C (or SIGTERM) asks the loop to save and stop; a second one stops at once."""
+
+    raised = False
+
+    def __enter__(self) -> _InterruptFlag:
+        self.before = {name: signal.signal(name, self._note) for name in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def _note(self, number: int, frame: object) -> None:
+        if self.raised:
+            raise KeyboardInterrupt
+        self.raised = True
+        print("\nsaving a checkpoint, then stopping (again to stop at once)", file=sys.stderr)
+
+    def __exit__(self, *_: object) -> None:
+        for name, handler in self.before.items():
+            signal.signal(name, handler)

@@ -1,0 +1,173 @@
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from loci.errors import LociError
+from loci.training import checkpoint as ckpt
+from loci.training.loop import Saving, train
+from loci.training.observers import MetricsFile
+from loci.training.run import describe, find_runs, read_metrics, read_run
+
+
+def weights(run):
+    return ckpt.load_model(run).model.state_dict()
+
+
+def same(first, second):
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+
+
+def observers(run):
+    return [MetricsFile(run)]
+
+
+def test_a_run_holds_all_it_should(tiny_recipe, tiny_data, tmp_path):
+    outcome = train(tiny_recipe, tiny_data, tmp_path / "run", observers=observers)
+    assert outcome.finished
+    assert outcome.total_steps == 23
+    info = read_run(tmp_path / "run")
+    assert info.finished
+    assert info.recipe == tiny_recipe
+    loaded = ckpt.load_model(tmp_path / "run")
+    assert loaded.vocab == tiny_data.corpus.vocab
+    assert loaded.corpus_hash == tiny_data.corpus.hash
+    rows = read_metrics(tmp_path / "run")
+    assert [row["total_steps"] for row in rows] == list(range(1, 24))
+    assert {row["stage"] for row in rows} == {"pretrain", "finetune"}
+    assert rows[-1]["loss"] < rows[0]["loss"]
+    assert len(ckpt.checkpoints(tmp_path / "run")) <= 2
+    (row,) = [describe(found) for found in find_runs(tmp_path)]
+    assert (row["state"], row["steps"], row["recipe"]) == ("finished", 23, "tiny")
+
+
+def test_same_seed_same_weights_other_seed_other_weights(tiny_recipe, tiny_data, tmp_path):
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        train(dataclasses.replace(tiny_recipe, seed=seed), tiny_data, tmp_path / name)
+    assert same(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    assert not same(weights(tmp_path / "a"), weights(tmp_path / "c"))
+
+
+@pytest.mark.parametrize("stop_after", [1, 8, 14, 15, 20])
+def test_a_stopped_run_resumes_bit_for_bit(stop_after, tiny_recipe, tiny_data, tmp_path):
+    train(tiny_recipe, tiny_data, tmp_path / "whole", observers=observers)
+    count = 0
+
+    def should_stop():
+        nonlocal count
+        count += 1
+        return count == stop_after
+
+    outcome = train(tiny_recipe, tiny_data, tmp_path / "cut", observers=observers, should_stop=should_stop)
+    assert not outcome.finished
+    assert outcome.total_steps == stop_after
+    torch.manual_seed(12345)  # whatever the new process drew before
+    assert train(tiny_recipe, tiny_data, tmp_path / "cut", observers=observers, resume=True).finished
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
+    losses = [[row["loss"] for row in read_metrics(tmp_path / name)] for name in ("whole", "cut")]
+    assert losses[0] == losses[1]
+
+
+SCRIPT = textwrap.dedent("""
+    import sys, pathlib, pickle, torch
+    torch.set_num_threads(1)
+    from loci.training.loop import Saving, train
+    from loci.training.observers import MetricsFile
+    recipe, data = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())
+    print("started", flush=True)
+    train(recipe, data, sys.argv[2], observers=lambda run: [MetricsFile(run)], saving=Saving(every_steps=1),
+          resume=pathlib.Path(sys.argv[2], "run.json").exists())
+""")
+
+
+def test_a_run_killed_at_random_moments_ends_with_the_same_weights(tiny_recipe, tiny_data, tmp_path):
+    """SIGKILL, also in the middle of a checkpoint: with one after every step most of the time is spent in them."""
+    import pickle
+
+    recipe = tiny_recipe.override(["pretrain.steps=60", "finetune.steps=40"])
+    (tmp_path / "job").write_bytes(pickle.dumps((recipe, tiny_data)))
+    train(recipe, tiny_data, tmp_path / "whole")
+    rng = np.random.default_rng()
+    kills = 0
+    for attempt in range(12):
+        command = [sys.executable, "-c", SCRIPT, str(tmp_path / "job"), str(tmp_path / "cut")]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "OMP_NUM_THREADS": "1"})
+        if attempt < 4:
+            assert process.stdout is not None
+            process.stdout.readline()  # imported; from here on it trains
+            time.sleep(rng.uniform(0.01, 0.25))
+            process.send_signal(signal.SIGKILL)
+        code = process.wait(120)
+        process.stdout.close()
+        kills += code == -signal.SIGKILL
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL, "it may only die by our hand"
+    assert kills >= 1
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
+    assert [row["total_steps"] for row in read_metrics(tmp_path / "cut")] == list(range(1, 101))
+    assert not list((tmp_path / "cut").rglob(".*.tmp"))
+
+
+def test_a_damaged_checkpoint_is_passed_over(tiny_recipe, tiny_data, tmp_path):
+    count = iter(range(100))
+    stop = lambda: next(count) == 5  # noqa: E731
+    train(tiny_recipe, tiny_data, tmp_path / "run", saving=Saving(every_steps=2), should_stop=stop)
+    newest = ckpt.checkpoints(tmp_path / "run")[-1]
+    (newest / ckpt.WEIGHTS).write_bytes(b"cut short")
+    assert ckpt.latest(tmp_path / "run") == ckpt.checkpoints(tmp_path / "run")[-2]
+    with pytest.raises(LociError, match=r"does not match"):
+        ckpt.load_model(newest)
+    train(tiny_recipe, tiny_data, tmp_path / "whole")
+    train(tiny_recipe, tiny_data, tmp_path / "run", resume=True)
+    assert same(weights(tmp_path / "whole"), weights(tmp_path / "run"))
+
+
+def test_what_cannot_be_done_is_said(tiny_recipe, tiny_data, tmp_path):
+    train(tiny_recipe, tiny_data, tmp_path / "run")
+    with pytest.raises(LociError, match="holds a run already"):
+        train(tiny_recipe, tiny_data, tmp_path / "run")
+    with pytest.raises(LociError, match="is no run"):
+        train(tiny_recipe, tiny_data, tmp_path / "other", resume=True)
+    with pytest.raises(LociError, match="train questions"):
+        train(tiny_recipe, dataclasses.replace(tiny_data, questions=None), tmp_path / "none")
+    with pytest.raises(LociError, match="no such run"):
+        ckpt.load_model(tmp_path / "nowhere")
+    with pytest.raises(LociError, match="unknown model field n_layers"):
+        train(tiny_recipe.override(["model.n_layers=2"]), tiny_data, tmp_path / "typo")
+
+
+def test_a_resumed_run_refuses_other_data(tiny_recipe, tiny_data, tmp_path):
+    train(tiny_recipe, tiny_data, tmp_path / "run", should_stop=lambda: True)
+    from loci.text.corpus import Corpus
+
+    changed = dataclasses.replace(tiny_data, corpus=Corpus.from_lines(["Ann. Ann was born in Rome."]))
+    with pytest.raises(LociError, match="data has changed"):
+        train(tiny_recipe, changed, tmp_path / "run", resume=True)
+
+
+def test_a_loss_that_is_not_a_number_stops_with_advice(tiny_recipe, tiny_data, tmp_path):
+    wild = tiny_recipe.override(["pretrain.lr=1e30", "pretrain.matrix_lr=1e30", "pretrain.clip=0"])
+    with pytest.raises(LociError, match="not a number.*pretrain.lr"):
+        train(wild, tiny_data, tmp_path / "run")
+
+
+def test_minutes_end_a_stage_by_the_clock(tiny_recipe, tiny_data, tmp_path):
+    outcome = train(tiny_recipe.within(0.02), tiny_data, tmp_path / "run", observers=observers)
+    assert outcome.finished
+    assert 1.1 < outcome.seconds < 4
+    lrs = [row["lr"] for row in read_metrics(tmp_path / "run") if row["stage"] == "pretrain"]
+    assert lrs[-1] < 0.5 * max(lrs)
+
+
+def test_a_tied_head_survives_the_checkpoint(tiny_recipe, tiny_data, tmp_path):
+    train(tiny_recipe.override(["model.tied_head=true"]), tiny_data, tmp_path / "run")
+    model = ckpt.load_model(tmp_path / "run").model
+    assert model.head.weight is model.tok_emb.weight

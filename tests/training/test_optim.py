@@ -1,0 +1,70 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loci.model import GPT, GPTConfig
+from loci.training.optim import Muon, decayed, make_optimisers, orthogonalise, set_rate
+from loci.training.plan import Ingredient, Stage
+
+
+def tiny(**changes):
+    return GPT(GPTConfig(vocab_size=9, block_size=8, n_layer=2, n_head=2, n_embd=8).replace(**changes))
+
+
+def stage(**changes):
+    return Stage(**{"name": "s", "mixture": (Ingredient("language-model"),), "steps": 1, "lr": 0.1, **changes})
+
+
+@given(st.integers(1, 4), st.integers(2, 24), st.integers(2, 24), st.integers(0, 10**6))
+@settings(max_examples=40)
+def test_orthogonalising_brings_the_singular_values_near_one_and_keeps_the_vectors(n, rows, columns, seed):
+    matrices = torch.randn(n, rows, columns, generator=torch.Generator().manual_seed(seed))
+    result = orthogonalise(matrices)
+    u, s, v = torch.linalg.svd(matrices, full_matrices=False)
+    values = torch.diagonal(u.mT @ result @ v.mT, dim1=-2, dim2=-1)
+    well_conditioned = s > 0.1 * s[:, :1]  # five steps do not reach the smallest ones
+    assert ((values[well_conditioned] > 0.3) & (values[well_conditioned] < 1.4)).all()
+
+
+def test_decay_follows_the_published_split():
+    model = tiny()
+    names = {id(p): name for name, p in model.named_parameters()}
+    with_decay = {names[id(p)] for p in decayed(model)[0]}
+    assert "head.weight" in with_decay
+    assert "trunk.blocks.0.attn.qkv.weight" in with_decay
+    assert not any("ln" in n or "bias" in n or "emb" in n for n in with_decay)
+    assert sum(map(len, decayed(model))) == len(names)
+
+
+def test_muon_takes_the_trunks_matrices_and_adamw_the_rest_each_once():
+    model = tiny()
+    muon, adam = make_optimisers(model, stage(optimiser="muon", matrix_lr=0.02))
+    assert isinstance(muon, Muon)
+    chosen = [p for o in (muon, adam) for g in o.param_groups for p in g["params"]]
+    assert len(chosen) == len({id(p) for p in chosen}) == len(list(model.parameters()))
+    assert all(p.ndim == 2 and p is not model.head.weight for p in muon.param_groups[0]["params"])
+    set_rate([muon, adam], 0.5)
+    assert {g["lr"] for g in muon.param_groups} == {0.01}
+    assert {g["lr"] for g in adam.param_groups} == {0.05}
+
+
+def test_a_tied_head_is_not_decayed():
+    model = tiny(tied_head=True)
+    assert id(model.tok_emb.weight) not in {id(p) for p in decayed(model)[0]}
+
+
+@pytest.mark.parametrize("optimiser", ["adamw", "muon"])
+def test_both_optimisers_learn(optimiser):
+    model = tiny(embd_pdrop=0.0, attn_pdrop=0.0, resid_pdrop=0.0)
+    optimisers = make_optimisers(model, stage(optimiser=optimiser, lr=0.01))
+    ids = torch.tensor([[1, 2, 3, 4, 5, 6, 7, 8]])
+    losses = []
+    for _ in range(30):
+        loss = torch.nn.functional.cross_entropy(model(ids[:, :-1]).logits[0], ids[0, 1:])
+        model.zero_grad()
+        loss.backward()
+        for each in optimisers:
+            each.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.3 * losses[0]
