@@ -88,7 +88,7 @@ def test_question_answer_counts_only_the_answer_and_its_masks():
 
 def test_a_question_longer_than_the_block_is_refused_with_its_line():
     question = Question("a" * 30, ("b",), None, 17)
-    with pytest.raises(LociError, match="line 17.*33 characters, the block has 32") as caught:
+    with pytest.raises(LociError, match=r"line 17.*33 characters, the block has 32") as caught:
         QuestionAnswer(VOCAB, 32)(question, np.random.default_rng(0))
     assert caught.value.remedy
 

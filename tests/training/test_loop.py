@@ -155,7 +155,7 @@ def test_a_resumed_run_refuses_other_data(tiny_recipe, tiny_data, tmp_path):
 
 def test_a_loss_that_is_not_a_number_stops_with_advice(tiny_recipe, tiny_data, tmp_path):
     wild = tiny_recipe.override(["pretrain.lr=1e30", "pretrain.matrix_lr=1e30", "pretrain.clip=0"])
-    with pytest.raises(LociError, match="not a number.*pretrain.lr"):
+    with pytest.raises(LociError, match=r"not a number.*pretrain.lr"):
         train(wild, tiny_data, tmp_path / "run")
 
 

@@ -63,7 +63,7 @@ def evaluate(
         write_text(text, "".join(f"{row.prediction}\n" for row in rows))
     rate = exact_match(rows)
     if json:
-        result = {"questions": len(rows), "scored": rate.n, "correct": rate.successes}
+        result: dict[str, float | int] = {"questions": len(rows), "scored": rate.n, "correct": rate.successes}
         if rate.n:
             result |= {"accuracy": rate.value, "low": rate.low, "high": rate.high}
         print(json_format.dumps({**result, "predictions": str(out) if out else None}))

@@ -30,7 +30,9 @@ R = TypeVar("R", bound=Record, contravariant=True)
 class Objective(Protocol[R]):
     """Turns a record into an example; pure but for the generator."""
 
-    def __call__(self, record: R, rng: np.random.Generator) -> Example: ...
+    def __call__(self, record: R, rng: np.random.Generator) -> Example:
+        """The example of a record."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class SpanCorruption:
         cut = document[: rng.integers(self.shortest, self.longest + 1)]
         size = span_length(len(cut), rng)
         start = rng.integers(0, len(cut) - size + 1)
-        mask = [MASK_ID]
+        mask = np.array([MASK_ID])
         parts = [cut[:start], mask, cut[start + size :], mask, cut[start : start + size]]
         ids = np.concatenate([*parts, mask] if self.closing_mask else parts)
         return Example(ids, np.ones(len(ids), dtype=bool))

@@ -1,4 +1,4 @@
-"""Recipes: functions from the shape of the data to a `Recipe`, which is pure data. A new one is a function and a row here."""
+"""Recipes: functions from the shape of the data to a `Recipe`. A new one is a function and a row here."""
 
 from __future__ import annotations
 

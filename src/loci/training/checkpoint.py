@@ -69,7 +69,7 @@ class LoadedModel:
 def save_checkpoint(
     folder: Path, model: GPT, vocab: Vocab, *, about: Mapping[str, Any], state: TrainingState | None = None
 ) -> None:
-    """Write a checkpoint under its name, whole or not at all. `about` goes into config.json (recipe, corpus hash, …)."""
+    """Write a checkpoint, whole or not at all. `about` (recipe, corpus hash, …) goes into config.json."""
     with atomic_folder(folder) as temporary:
         weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
         if model.config.tied_head:

@@ -128,7 +128,7 @@ def train(
     initial: GPT | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Carry out a recipe in a run folder. `observers` are made once the folder exists; `initial` replaces random weights."""
+    """Carry out a recipe. `observers` are made once the run's folder exists; `initial` replaces random weights."""
     run = Path(run)
     info = _open(run, recipe, data, resume)
     if info.finished:

@@ -31,7 +31,8 @@ def orthogonalise(matrices: Float[Tensor, "N m n"], steps: int = NEWTON_SCHULZ_S
     for _ in range(steps):
         gram = x @ x.mT
         x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.mT if tall else x
+    result: Tensor = x.mT if tall else x
+    return result
 
 
 class Muon(torch.optim.Optimizer):
