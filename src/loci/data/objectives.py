@@ -3,6 +3,7 @@
     course corruption   prefix ⁇ suffix ⁇ masked [⁇]      everything counts
     language model      the line itself                   everything counts
     question–answer     question ⁇ answer ⁇               only ⁇answer⁇ counts
+    salient, recall     see `loci.data.recall`
 
 An objective is made once for a vocabulary and a block size and then called as `(record, rng) -> Example`. Randomness
 comes from the passed generator alone. Knows nothing of batches, models or torch.
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.data.example import Example
+from loci.data.recall import SalientSpan, WordRecall
 from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.questions import Question
@@ -138,6 +140,8 @@ OBJECTIVES: Mapping[str, Factory] = {
     "corruption-2021": lambda vocab, block_size, **options: SpanCorruption(vocab, block_size, True, **options),
     "corruption-2024": lambda vocab, block_size, **options: SpanCorruption(vocab, block_size, False, **options),
     "language-model": LanguageModel,
+    "salient-span": SalientSpan,
+    "word-recall": WordRecall,
     "question-answer": QuestionAnswer,
 }
 

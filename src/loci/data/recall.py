@@ -1,0 +1,97 @@
+"""Objectives that ask for what is worth knowing: salient spans instead of random ones.
+
+    salient span   prefix ⁇ suffix ⁇ masked ⁇             one name, place or number of the line, masked whole
+    word recall    subject ⁇ span ⁇ span ⁇ … ⁇            the line's salient spans from the subject alone, in any order
+
+A span is salient when it is a run of capitalised words or a number, and not a part of the subject's own name: no list of
+places and nothing about any relation. Knows nothing of questions.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from loci.data.example import Example
+from loci.text.corpus import Line
+from loci.text.vocab import MASK_ID, Vocab
+
+#: A word that begins with a capital, with its apostrophes, hyphens and inner dots; or a number.
+WORD = re.compile(r"[^\W\d_a-z][\w'’.-]*\w|[^\W\d_a-z]\b|\d+", re.UNICODE)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of a line's text."""
+
+    start: int
+    stop: int
+
+
+def salient_spans(line: Line, *, runs: bool = True) -> list[Span]:
+    """The salient spans of a line, behind its subject: runs of neighbouring words as one span, or each word by itself."""
+    body = len(line.subject) if line.text.startswith(line.subject) else 0
+    own = set(re.findall(r"\w+", line.subject))
+    spans: list[Span] = []
+    for match in WORD.finditer(line.text, body):
+        word = match.group()
+        if not (word[0].isupper() or word[0].isdigit()) or own & set(re.findall(r"\w+", word)):
+            continue
+        last = spans[-1] if spans else None
+        if runs and last is not None and line.text[last.stop : match.start()] == " ":
+            spans[-1] = Span(last.start, match.end())
+        else:
+            spans.append(Span(match.start(), match.end()))
+    return spans
+
+
+@dataclass(frozen=True)
+class SalientSpan:
+    """One salient span masked whole, the subject always in view: `prefix ⁇ suffix ⁇ masked ⁇`.
+
+    A line too long for the block loses text far from the span, never its subject.
+    """
+
+    vocab: Vocab
+    block_size: int
+
+    def __call__(self, record: Line, rng: np.random.Generator) -> Example:
+        """Mask one salient span; a line without any loses a random word."""
+        spans = salient_spans(record) or [Span(*m.span()) for m in re.finditer(r"\S+", record.text)]
+        span = spans[rng.integers(len(spans))]
+        masked = record.text[span.start : span.stop]
+        room = self.block_size - 3 - len(masked)
+        head = min(len(record.subject) + 2, span.start) if record.text.startswith(record.subject) else 0
+        prefix, suffix = record.text[: span.start], record.text[span.stop :]
+        if len(prefix) + len(suffix) > room:
+            suffix = suffix[: max(0, room - min(len(prefix), room))]
+            if (
+                excess := len(prefix) + len(suffix) - room
+            ) > 0:  # cut between the subject and what leads up to the span
+                prefix = prefix[:head] + prefix[head + excess :]
+        ids = [self.vocab.encode(part) for part in (prefix, suffix, masked)]
+        mask = np.array([MASK_ID])
+        whole = np.concatenate([ids[0], mask, ids[1], mask, ids[2], mask])[: self.block_size]
+        return Example(whole, np.ones(len(whole), dtype=bool))
+
+
+@dataclass(frozen=True)
+class WordRecall:
+    """The line's salient spans from the subject alone: `subject ⁇ span ⁇ span ⁇ … ⁇`, in random order; spans count."""
+
+    vocab: Vocab
+    block_size: int
+    runs: bool = False
+
+    def __call__(self, record: Line, rng: np.random.Generator) -> Example:
+        """The spans in a random order, as many as fit."""
+        spans = salient_spans(record, runs=self.runs)
+        words = list(dict.fromkeys(record.text[span.start : span.stop] for span in spans))
+        rng.shuffle(words)
+        text = self.vocab.encode(record.subject)
+        mask = np.array([MASK_ID])
+        whole = np.concatenate([text, mask, *(part for word in words for part in (self.vocab.encode(word), mask))])
+        whole = whole[: self.block_size]
+        return Example(whole, np.arange(len(whole)) > len(text))
