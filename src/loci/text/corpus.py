@@ -132,7 +132,7 @@ def _continues_name(name: str, part: str) -> bool:
         return False  # a part that begins with the name again is the sentence; "J. J. Stevenson" is a name
     if not all(word[0].isupper() or (word.isalpha() and len(word) <= 3) for word in words):
         return False
-    return words[-1][0].isupper() and not re.search(r"[\d()\[\]:;]", part)
+    return words[-1][0].isupper() and not re.search(r"[()\[\]:;]", part)
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _inspect_lines(path: Path | None, lines: tuple[Line, ...], found: list[Findi
                 )
             )
         if stripped in first_seen:
-            message = f"{shown(stripped)} stands on line {first_seen[stripped]:,} already"
+            message = f"the same as line {first_seen[stripped]}: {shown(stripped, 48)}"
             found.append(finding("duplicate", "warning", message, path, line.number, repairable=True, before=stripped))
             continue
         first_seen[stripped] = line.number

@@ -98,10 +98,6 @@ class Finding:
         assert self.kind in KINDS, self.kind
         assert self.severity in SEVERITIES, self.severity
 
-    def error(self) -> LociError:
-        """This finding as the error a reader raises."""
-        return LociError(self.message, path=self.path, line=self.line, remedy=self.remedy)
-
     def as_dict(self) -> dict[str, Any]:
         """This finding as plain JSON data."""
         return {
@@ -138,14 +134,23 @@ def raise_first_error(findings: Iterable[Finding]) -> None:
     errors = sorted((f for f in findings if f.severity == "error"), key=lambda f: f.line or 0)
     if not errors:
         return
-    error = errors[0].error()
+    first = errors[0]
+    hints = [first.remedy] if first.remedy else []
+    if first.repairable:
+        hints.append("loci check --repair does it")
     if len(errors) > 1:
-        rest = f"{len(errors) - 1:,} more; loci check lists them all"
-        error = LociError(error.message, path=error.path, line=error.line, remedy=f"{error.remedy}; {rest}")
-    raise error
+        hints.append(f"{len(errors) - 1:,} more: loci check lists them all")
+    raise LociError(first.message, path=first.path, line=first.line, remedy="; ".join(hints) or None)
 
 
 def shown(text: str, width: int = 60) -> str:
     """`text` for a message: quoted, cut to `width`, invisible characters made visible."""
     cut = text if len(text) <= width else text[: width - 1] + "…"
-    return f"«{''.join(c if c.isprintable() else c.encode('unicode_escape').decode() for c in cut)}»"
+    return f"«{visible(cut)}»"
+
+
+def visible(text: str) -> str:
+    """`text` on one line, with invisible characters written as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -26,8 +26,13 @@ class Layout:
     """The files of one folder that Loci reads."""
 
     folder: Path
-    corpus: Path | None
+    corpus_candidates: tuple[Path, ...]
     questions: tuple[tuple[Role, Path], ...]
+
+    @property
+    def corpus(self) -> Path | None:
+        """The corpus, when exactly one file can be it."""
+        return self.corpus_candidates[0] if len(self.corpus_candidates) == 1 else None
 
 
 def split_of(path: Path) -> Role:
@@ -37,8 +42,7 @@ def split_of(path: Path) -> Role:
 
 def survey(folder: Path) -> Layout:
     """The corpus and the question files of a folder; either may be missing."""
-    candidates = corpus_candidates(folder)
-    return Layout(folder, candidates[0] if len(candidates) == 1 else None, question_candidates(folder))
+    return Layout(folder, tuple(corpus_candidates(folder)), question_candidates(folder))
 
 
 def corpus_candidates(folder: Path) -> list[Path]:

@@ -139,11 +139,11 @@ def question_of(row: Row) -> Question:
     return Question(row.question, row.answers or (), row.subject, row.number)
 
 
-def misfits(questions: Questions, vocab: Vocab, block_size: int) -> list[Finding]:
-    """What a model cannot take: characters the vocabulary lacks, examples longer than the block."""
+def misfits(questions: Questions, vocab: Vocab | None, block_size: int) -> list[Finding]:
+    """What a model cannot take: characters the vocabulary (if given) lacks, examples longer than the block."""
     found = []
     for row in questions:
-        if missing := vocab.missing(row.text + (row.answer or "")):
+        if vocab is not None and (missing := vocab.missing(row.text + (row.answer or ""))):
             names = ", ".join(f"{character!r} (U+{ord(character):04X})" for character in missing[:4])
             message = f"{shown(row.text)} holds {names}, which the corpus lacks"
             found.append(finding("unknown-character", "error", message, questions.path, row.number))
@@ -182,7 +182,7 @@ def relate(parsed: ParsedQuestions) -> tuple[tuple[Finding, ...], tuple[Row, ...
         earlier = first_seen.setdefault(row.question, [])
         same = next((other for other in earlier if (other.answers or ()) == (row.answers or ())), None)
         if same is not None:
-            message = f"{shown(row.question)} stands on line {same.number:,} already"
+            message = f"the same as line {same.number}: {shown(row.question, 48)}"
             findings.append(
                 finding("duplicate", "warning", message, path, row.number, repairable=True, before=row.clean)
             )
@@ -216,10 +216,8 @@ def _missing_answer(path: Path | None, row: Row, answered: bool, table: bool) ->
 
 
 def _contradiction(path: Path | None, row: Row, earlier: Row) -> Finding:
-    here, there = " / ".join(row.answers or ()), " / ".join(earlier.answers or ())
-    message = (
-        f"{shown(row.question)} is answered {shown(here, 40)} here and {shown(there, 40)} on line {earlier.number:,}"
-    )
+    here, there = shown(" / ".join(row.answers or ()), 40), shown(" / ".join(earlier.answers or ()), 40)
+    message = f"{shown(row.question)} {here}, but {there} on line {earlier.number}"
     return finding("contradiction", "warning", message, path, row.number)
 
 

@@ -46,7 +46,7 @@ def parse_table(source: Source, template: Template) -> ParsedQuestions:
 
 
 def is_header(line: str) -> bool:
-    """Whether a line names columns: "question" alone, or beside another name we know. An answer may be that word too."""
+    """Whether a line names columns: "question" alone or beside another known name, since an answer may be that word."""
     names = _names(line)
     return "question" in names and (len(names) == 1 or not _COLUMN_NAMES.isdisjoint(names))
 

@@ -1,0 +1,200 @@
+"""Diagnose a corpus, a question file or a folder of them; write a clean copy with --repair.
+
+Exit code 0 when everything can be used, 1 when there are errors, 2 when the path is no use.
+
+  loci check data                                  a folder: wiki.txt, *train*.tsv, *dev*.tsv, *test*.tsv
+  loci check dev.tsv --corpus wiki.txt             one file of questions, held against a corpus
+  loci check data --repair clean                   clean copies, and clean/repairs.tsv with every change
+"""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loci.text.diagnosis import Diagnosis, diagnose
+from loci.text.findings import KINDS, SEVERITIES, Finding
+from loci.text.repair import Repaired, write_repaired
+from loci.text.template import Template
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+SHOWN_OF_A_KIND = 8
+_MARKS = {"error": ("✖", "red"), "warning": ("▲", "yellow"), "note": ("·", "cyan")}
+
+
+def check(
+    path: Path,
+    /,
+    *,
+    repair: Path | None = None,
+    json: bool = False,
+    block_size: int = 128,
+    corpus: Path | None = None,
+    template: str | None = None,
+    all: bool = False,
+) -> int:
+    """Diagnose a corpus or question file, and repair it.
+
+    Args:
+        path: A corpus, a question file, or a folder of them.
+        repair: A new folder for clean copies and repairs.tsv, the list of what was changed.
+        json: Print the diagnosis as JSON.
+        block_size: How many symbols the model's block holds.
+        corpus: The corpus to hold the questions against, if it is not in the same folder.
+        template: What the questions follow, such as "Where was {subject} born?"; found out when not given.
+        all: Show every finding, not only the first few of a kind.
+    """
+    asked = Template(template) if template is not None else None
+    diagnosis = diagnose(path, block_size=block_size, corpus=corpus, template=asked)
+    repaired = write_repaired(diagnosis, repair) if repair is not None else None
+    remaining = diagnosis
+    if repaired is not None:
+        guest = corpus if any(file.guest for file in diagnosis.files) else None  # not copied: still to be held against
+        remaining = diagnose(repaired.folder, block_size=block_size, corpus=guest, template=asked)
+    if json:
+        _print_json(diagnosis, repaired, remaining)
+    else:
+        from rich.console import Console
+
+        _print(Console(highlight=False), diagnosis, repaired, remaining, everything=all)
+    return 0 if remaining.ok and not (repaired and repaired.lost) else 1
+
+
+def _print_json(diagnosis: Diagnosis, repaired: Repaired | None, remaining: Diagnosis) -> None:
+    import json
+
+    data = diagnosis.as_dict()
+    if repaired is not None:
+        data["repair"] = {
+            "folder": str(repaired.folder),
+            "written": list(repaired.written),
+            "lost": list(repaired.lost),
+            "changes": len(repaired.changes),
+            "errors_left": remaining.count("error"),
+        }
+    print(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _print(
+    console: Console, diagnosis: Diagnosis, repaired: Repaired | None, remaining: Diagnosis, *, everything: bool
+) -> None:
+    for table in (_corpus_table(diagnosis), _question_table(diagnosis)):
+        if table.row_count:
+            console.print(table)
+            console.print()
+    for (_, kind), group in itertools.groupby(diagnosis.findings, key=lambda found: (found.severity, found.kind)):
+        _print_kind(console, kind, list(group), everything)
+    console.print(_summary(diagnosis), soft_wrap=True)
+    if repaired is not None:
+        console.print(_repair_summary(repaired, remaining), soft_wrap=True)
+
+
+def _table(title: str, *right: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True, header_style="bold")
+    table.add_column(title, no_wrap=True)
+    for name in right:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _corpus_table(diagnosis: Diagnosis) -> Table:
+    table = _table("corpus", "lines", "subjects", "characters", "symbols", "length: min · median · p90 · max")
+    for file in diagnosis.files:
+        if figures := file.corpus:
+            lengths = figures.lengths
+            counts = (figures.lines, figures.subjects, figures.characters, figures.symbols)
+            spread = (lengths.shortest, lengths.median, lengths.p90, lengths.longest) if lengths else ()
+            table.add_row(file.path.name, *(f"{n:,}" for n in counts), " · ".join(f"{n:,.0f}" for n in spread))
+    return table
+
+
+def _question_table(diagnosis: Diagnosis) -> Table:
+    names = ("role", "asked", "answers", "most common", "in own line", "taught")
+    table = _table("questions", *names)
+    for file in diagnosis.files:
+        if figures := file.questions:
+            n = figures.answered
+            top = f"{figures.top_answer} {_share(figures.top_count, n)}" if figures.top_answer else "–"
+            table.add_row(
+                file.path.name,
+                file.role,
+                f"{figures.questions:,}",
+                f"{figures.distinct_answers:,}" if n else "–",
+                top,
+                _share(figures.in_own_line, n),
+                _share(figures.taught, n),
+            )
+    if any(file.questions and file.questions.in_own_line is not None for file in diagnosis.files):
+        table.caption = (
+            "answers: how many different ones. in own line: the answer stands literally in a line about the subject, "
+            "which is the most the corpus can teach. taught: some train question has the same answer."
+        )
+        table.caption_justify = "left"
+    return table
+
+
+def _share(count: int | None, total: int) -> str:
+    return "–" if count is None or not total else f"{count:,} ({count / total:.1%})"
+
+
+def _print_kind(console: Console, kind: str, group: list[Finding], everything: bool) -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    mark, colour = _MARKS[group[0].severity]
+    meaning, remedy = KINDS[kind]
+    console.print(Text.assemble((f"{mark} {kind}", f"bold {colour}"), (f" × {len(group):,}", colour), f"  {meaning}"))
+    if group[0].severity != "note":
+        console.print(Padding(Text(remedy, style="dim"), (0, 0, 0, 2)))
+    rows = Table.grid(padding=(0, 2, 0, 0))
+    rows.add_column(no_wrap=True)
+    rows.add_column(overflow="fold")
+    shown = group if everything else group[:SHOWN_OF_A_KIND]
+    for found in shown:
+        rows.add_row(Text("    " + _where(found)), Text(found.message + (" (read as meant)" if found.repaired else "")))
+    console.print(rows)
+    if len(group) > len(shown):
+        console.print(Text(f"    … and {len(group) - len(shown):,} more (--all shows them)", style="dim"))
+    console.print()
+
+
+def _where(found: Finding) -> str:
+    name = found.path.name if found.path else ""
+    return f"{name}:{found.line}" if found.line is not None else name
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _summary(diagnosis: Diagnosis) -> str:
+    counts = [
+        f"[{_MARKS[severity][1]}]{_plural(count, severity)}[/]"
+        for severity in SEVERITIES
+        if (count := diagnosis.count(severity))
+    ]
+    verdict = "Everything can be used as it is." if diagnosis.ok else "[bold red]Not usable as it is.[/]"
+    changes = len(diagnosis.changes)
+    hint = f" A repair (--repair OUT) would put right {changes:,} of them." if changes else ""
+    return f"{', '.join(counts) if counts else 'Nothing found amiss'}. {verdict}{hint}"
+
+
+def _repair_summary(repaired: Repaired, remaining: Diagnosis) -> str:
+    from rich.markup import escape
+
+    names = ", ".join(repaired.written)
+    text = f"Wrote {names} and repairs.tsv ({_plural(len(repaired.changes), 'change')}) to {repaired.folder}."
+    if repaired.lost:
+        text += f" Could not save {', '.join(repaired.lost)}."
+    if not remaining.ok:
+        left = _plural(remaining.count("error"), "error")
+        text += f" Left for you to decide: {left}, see loci check {repaired.folder}"
+    return escape(text)

@@ -1,0 +1,89 @@
+"""The figures of a corpus and of a question file: how many, how long, how varied, how much the text can teach.
+
+Pure functions of what was read. Knows nothing of files or findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from loci.text.corpus import Corpus
+from loci.text.questions import Question, Questions, answer_counts
+from loci.text.vocab import MASK, PAD
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """How long things are, in characters."""
+
+    shortest: int
+    median: float
+    p90: float
+    longest: int
+
+
+def lengths_of(texts: Sequence[str]) -> Lengths | None:
+    """The lengths of `texts`; None when there are none."""
+    if not texts:
+        return None
+    sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    median, p90 = np.percentile(sizes, [50, 90])
+    return Lengths(int(sizes.min()), float(median), float(p90), int(sizes.max()))
+
+
+@dataclass(frozen=True)
+class CorpusFigures:
+    """`symbols` counts the pad and the mask, as the vocabulary does."""
+
+    lines: int
+    subjects: int
+    characters: int
+    symbols: int
+    lengths: Lengths | None
+
+
+def corpus_figures(texts: Sequence[str], subjects: Sequence[str], raw: str) -> CorpusFigures:
+    """The figures of a corpus as it stands on disk, special symbols and all."""
+    symbols = len(set(raw) | {PAD, MASK})
+    return CorpusFigures(len(texts), len(set(filter(None, subjects))), len(raw), symbols, lengths_of(texts))
+
+
+@dataclass(frozen=True)
+class QuestionFigures:
+    """`in_own_line`: an answer stands literally in a line about the subject. `taught`: training has that answer too."""
+
+    questions: int
+    answered: int
+    distinct_answers: int
+    top_answer: str | None
+    top_count: int
+    longest_example: int
+    in_own_line: int | None
+    taught: int | None
+
+
+def question_figures(questions: Questions, corpus: Corpus | None, train: Sequence[Questions] = ()) -> QuestionFigures:
+    """The figures of a question file, against the corpus and the train questions where there are any."""
+    counts = answer_counts(questions.rows)
+    top = next(iter(counts), None)
+    answered = questions.answered
+    taught_answers = {answer for taught in train for row in taught.answered for answer in row.answers}
+    return QuestionFigures(
+        questions=len(questions),
+        answered=len(answered),
+        distinct_answers=len(counts),
+        top_answer=top,
+        top_count=counts[top] if top is not None else 0,
+        longest_example=max((row.example_length() for row in questions), default=0),
+        in_own_line=sum(in_own_line(row, corpus) for row in answered) if corpus and answered else None,
+        taught=sum(not taught_answers.isdisjoint(row.answers) for row in answered) if train and answered else None,
+    )
+
+
+def in_own_line(row: Question, corpus: Corpus) -> bool:
+    """Whether an accepted answer stands literally in a line about the question's subject."""
+    lines = corpus.about(row.subject) if row.subject is not None else ()
+    return any(answer in line.text for line in lines for answer in row.answers)
