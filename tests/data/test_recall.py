@@ -1,0 +1,61 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loci.data.recall import SalientSpan, WordRecall, salient_spans
+from loci.text.corpus import Corpus, Line
+from loci.text.vocab import MASK, Vocab
+
+CORPUS = Corpus.from_lines(
+    [
+        "Ann Lee. Ann Lee (born 3 May 1901 in Rome, Italy) was a painter from New York .",
+        "Jean-Luc Ó Sé. He moved to Øresund in 1999 .",
+        "nobody. nothing is said here .",
+        "Bo. " + "Bo went to Oslo and then to Lima, " * 12,
+    ]
+)
+VOCAB = CORPUS.vocab
+
+
+def words(line: Line, **options: bool) -> list[str]:
+    return [line.text[span.start : span.stop] for span in salient_spans(line, **options)]
+
+
+def test_spans_are_capitalised_runs_and_numbers_without_the_subjects_own_name():
+    assert words(CORPUS.lines[0]) == ["3 May 1901", "Rome", "Italy", "New York"]
+    assert words(CORPUS.lines[0], runs=False) == ["3", "May", "1901", "Rome", "Italy", "New", "York"]
+    assert words(CORPUS.lines[1]) == ["He", "Øresund", "1999"]
+    assert words(CORPUS.lines[2]) == []
+
+
+@given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6), st.integers(48, 200))
+def test_the_masked_span_is_whole_the_subject_in_view_and_the_rest_in_order(line, seed, block_size):
+    example = SalientSpan(VOCAB, block_size)(line, np.random.default_rng(seed))
+    shown = VOCAB.decode(example.ids)
+    prefix, suffix, masked, end = shown.split(MASK)
+    assert end == ""
+    assert masked in (words(line) or line.text.split())
+    assert len(example) <= block_size
+    assert prefix.startswith(line.subject[: len(prefix)])
+    if len(line.text) + 3 <= block_size:
+        assert prefix + masked + suffix == line.text
+
+
+@given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6))
+def test_recall_lists_every_word_once_behind_the_subject(line, seed):
+    example = WordRecall(VOCAB, 300)(line, np.random.default_rng(seed))
+    subject, *spans, end = VOCAB.decode(example.ids).split(MASK)
+    assert (subject, end) == (line.subject, "")
+    assert sorted(spans) == sorted(set(words(line, runs=False)))
+    assert VOCAB.decode(example.ids[~example.counted]) == line.subject + MASK
+
+
+def test_recall_is_cut_to_the_block():
+    assert len(WordRecall(VOCAB, 12)(CORPUS.lines[0], np.random.default_rng(0))) == 12
+
+
+def test_a_vocabulary_of_another_alphabet_serves_as_well():
+    line = Line(1, "Ира", "Ира. Ира родилась в Перми")
+    assert words(line) == ["Перми"]
+    example = WordRecall(Vocab.from_text(line.text), 64)(line, np.random.default_rng(0))
+    assert Vocab.from_text(line.text).decode(example.ids) == "Ира⁇Перми⁇"
