@@ -1,0 +1,245 @@
+"""The people of a world and the whole truth about each.
+
+Knows nothing of sentences or files. Every person is computed from the spec and a number alone, so that a world of any
+size streams in constant memory, and the knobs of the text do not change the people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from loci.text.world.draws import Dice, Ranks, mix, permuted
+from loci.text.world.spec import WorldSpec, apportion
+from loci.text.world.tables import City, Occupation, Origin, cities, occupations, origins
+
+# What a line can tell, in the order of a life.
+FACTS = ("birth", "study", "job", "work", "move", "death")
+
+TRAIN, DEV, TEST, UNSTATED, OUTSIDE = SPLITS = ("train", "dev", "test", "unstated", "outside")
+
+# Purposes of random streams; a number is never used twice.
+LIFE_STREAM, ORDER_KEY, NAME_KEY = 1, 2, 3
+
+FIRST_BIRTH_YEAR, LAST_BIRTH_YEAR = 1840, 1984
+PRESENT = 2020  # who would die later is alive
+YOUNGEST_MOVE, OLDEST_MOVE = 21, 36
+YOUNGEST_DEATH, OLDEST_DEATH = 45, 94
+LONGEST_MONTH = 28  # no date needs a calendar
+MIDDLE_NAME_CHANCE = 1 / 8
+JOB_CHANCE = 0.85
+# Chances of none, one or two facts beside birth and job: they set how long lines are.
+FURTHER_FACTS = (0.18, 0.74)  # cumulative; else two
+
+
+class Date(NamedTuple):
+    """A day."""
+
+    year: int
+    month: int
+    day: int
+
+    def __str__(self) -> str:
+        return f"{self.year:04d}-{self.month:02d}-{self.day:02d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One person: who they are, what their life was, and how much of it the corpus tells.
+
+    The places of a life all differ, so that no distractor is ever the birthplace. `told` holds the facts that the
+    person's lines state; it is empty for people outside the corpus.
+    """
+
+    id: int
+    given: str
+    middle: str | None
+    family: str
+    origin: str
+    gender: str
+    split: str
+    birth_place: City
+    birth_date: Date
+    study_place: City
+    occupation: Occupation
+    work_place: City
+    move_place: City
+    move_year: int
+    death_place: City | None
+    death_date: Date | None
+    told: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The whole name; no two people of a world share it."""
+        return " ".join(part for part in (self.given, self.middle, self.family) if part)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the person has not died."""
+        return self.death_date is None
+
+    @property
+    def age(self) -> int:
+        """Years lived, at death."""
+        assert self.death_date is not None
+        return self.death_date.year - self.birth_date.year - (self.death_date[1:] < self.birth_date[1:])
+
+    @property
+    def stated(self) -> bool:
+        """Whether some line says where the person was born."""
+        return "birth" in self.told
+
+    def record(self, lines: tuple[int, ...]) -> dict[str, Any]:
+        """The person as one JSON object; `lines` are the numbers of their lines in the corpus, from 1."""
+        dead = None
+        if self.death_place is not None:
+            dead = {"place": self.death_place.name, "country": self.death_place.country, "date": str(self.death_date)}
+        return {
+            "id": self.id,
+            "name": self.name,
+            "given": self.given,
+            "middle": self.middle,
+            "family": self.family,
+            "origin": self.origin,
+            "gender": self.gender,
+            "birth": {
+                "place": self.birth_place.name,
+                "country": self.birth_place.country,
+                "date": str(self.birth_date),
+            },
+            "study": {"place": self.study_place.name, "field": self.occupation.field},
+            "job": self.occupation.name,
+            "work": {"place": self.work_place.name, "at": self.occupation.workplace},
+            "move": {"place": self.move_place.name, "year": self.move_year},
+            "death": dead,
+            "split": self.split,
+            "stated": self.stated,
+            "told": list(self.told),
+            "lines": list(lines),
+        }
+
+
+class Population:
+    """What the people of one spec have in common, worked out once."""
+
+    def __init__(self, spec: WorldSpec) -> None:
+        self.spec = spec
+        self.cities = cities(spec.multiword_places)[: spec.places]
+        self._split_ends = list(accumulate(spec.counts))
+        self._origins = origins()
+        shares = [Fraction(1, len(self._origins))] * len(self._origins)
+        self._origin_ends = list(accumulate(apportion(spec.people, shares)))
+        self._anywhere = Ranks(range(len(self.cities)), spec.skew)
+        self._at_home = {
+            origin.name: Ranks([i for i, city in enumerate(self.cities) if city.origin == origin.name], spec.skew)
+            for origin in self._origins
+        }
+
+    def __iter__(self) -> Iterator[Person]:
+        return map(self.person, range(self.spec.people))
+
+    def person(self, index: int) -> Person:
+        """The person with this number."""
+        origin, rank, count = self._place_in_origin(index)
+        dice = Dice(self.spec.seed, LIFE_STREAM, index)
+        given, gender, middle, family = self._name(origin, rank, count, dice)
+        split = SPLITS[next(part for part, end in enumerate(self._split_ends) if index < end)]
+
+        taken: list[int] = []
+        for _ in range(5):
+            taken.append(self._somewhere(origin, dice, taken))
+        birth, study, work, move, death = (self.cities[place] for place in taken)
+
+        born = Date(FIRST_BIRTH_YEAR + dice.below(LAST_BIRTH_YEAR - FIRST_BIRTH_YEAR + 1), *_day(dice))
+        occupation = dice.choice(occupations())
+        moved = born.year + YOUNGEST_MOVE + dice.below(OLDEST_MOVE - YOUNGEST_MOVE + 1)
+        died = Date(born.year + YOUNGEST_DEATH + dice.below(OLDEST_DEATH - YOUNGEST_DEATH + 1), *_day(dice))
+        alive = died.year > PRESENT
+        return Person(
+            id=index,
+            given=given,
+            middle=middle,
+            family=family,
+            origin=origin.name,
+            gender=gender,
+            split=split,
+            birth_place=birth,
+            birth_date=born,
+            study_place=study,
+            occupation=occupation,
+            work_place=work,
+            move_place=move,
+            move_year=moved,
+            death_place=None if alive else death,
+            death_date=None if alive else died,
+            told=_told(split, alive, dice),
+        )
+
+    def _place_in_origin(self, index: int) -> tuple[Origin, int, int]:
+        """The person's origin, their number among its people, and how many those are.
+
+        A permutation deals people to origins: exact shares, in no order, without remembering anybody.
+        """
+        position = permuted(index, self.spec.people, _key(self.spec.seed, ORDER_KEY, 0))
+        which = next(number for number, end in enumerate(self._origin_ends) if position < end)
+        start = self._origin_ends[which - 1] if which else 0
+        return self._origins[which], position - start, self._origin_ends[which] - start
+
+    def _name(self, origin: Origin, rank: int, count: int, dice: Dice) -> tuple[str, str, str | None, str]:
+        """Given name, gender, middle name and family name: different for every `rank` below `count`.
+
+        While given and family names suffice, a middle name is ornament. In a larger world it tells people apart.
+        """
+        layers = -(-count // origin.pairs)
+        key = _key(self.spec.seed, NAME_KEY, self._origins.index(origin))
+        layer, pair = divmod(permuted(rank, origin.pairs * layers, key), origin.pairs)
+        (given, gender), family = origin.given[pair // len(origin.family)], origin.family[pair % len(origin.family)]
+        middles = origin.middles(gender)
+        middle = None
+        if layers > 1:
+            middle = middles[layer - 1] if layer else None
+        elif dice.chance(MIDDLE_NAME_CHANCE):
+            middle = dice.choice(middles)
+        return given, gender, middle, family.after(gender)
+
+    def _somewhere(self, origin: Origin, dice: Dice, taken: list[int]) -> int:
+        home = dice.chance(self.spec.origin_correlation)
+        place = self._at_home[origin.name].draw(dice, taken) if home else None
+        if place is None:  # not at home, or no city is left there
+            place = self._anywhere.draw(dice, taken)
+        assert place is not None
+        return place
+
+
+def people(spec: WorldSpec) -> Iterator[Person]:
+    """Everybody in the world, in file order: train, dev, test, unstated, outside."""
+    return iter(Population(spec))
+
+
+def _key(seed: int, purpose: int, part: int) -> int:
+    return mix(mix(mix(seed) + purpose) + part)
+
+
+def _day(dice: Dice) -> tuple[int, int]:
+    return 1 + dice.below(12), 1 + dice.below(LONGEST_MONTH)
+
+
+def _told(split: str, alive: bool, dice: Dice) -> tuple[str, ...]:
+    if split == OUTSIDE:
+        return ()
+    further = [fact for fact in ("study", "work", "move", "death") if not (alive and fact == "death")]
+    roll = dice.unit()
+    number = sum(roll >= limit for limit in FURTHER_FACTS)
+    told = set(dice.shuffled(further)[:number])
+    if dice.chance(JOB_CHANCE):
+        told.add("job")
+    if split == UNSTATED:
+        # Always a place that is not the answer: what a model makes up about these people is the point of them.
+        told.update([] if told - {"job"} else [dice.choice(further)])
+    else:
+        told.add("birth")
+    return tuple(fact for fact in FACTS if fact in told)

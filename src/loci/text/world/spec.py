@@ -1,0 +1,119 @@
+"""The knobs of a synthetic world, and how many people each of its parts holds.
+
+Knows nothing of names, places or sentences beyond how many of them the tables offer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from loci.errors import LociError
+from loci.text.world.tables import cities, name_capacity, origins
+
+# The course asks about 2,937 people: 2,000 with answers to learn from, 500 to develop on, 437 to be tested on.
+COURSE_PEOPLE = 2937
+COURSE_TRAIN = 2000 / COURSE_PEOPLE
+COURSE_DEV = 500 / COURSE_PEOPLE
+
+MOST_PARAPHRASES = 100
+MOST_SKEW = 8.0
+
+
+class Counts(NamedTuple):
+    """People in each part of a world, in file order."""
+
+    train: int
+    dev: int
+    test: int
+    unstated: int
+    outside: int
+
+
+def apportion(total: int, shares: Sequence[Fraction]) -> list[int]:
+    """Divide `total` by `shares`, which sum to 1: the largest remainders round up, of equal ones the earlier."""
+    quotas = [total * share for share in shares]
+    counts = [math.floor(quota) for quota in quotas]
+    by_remainder = sorted(range(len(shares)), key=lambda part: (counts[part] - quotas[part], part))
+    for part in by_remainder[: total - sum(counts)]:
+        counts[part] += 1
+    return counts
+
+
+def exact(share: float) -> Fraction:
+    """The fraction a person meant by a decimal: 0.1 is one tenth, not the nearest binary number."""
+    return Fraction(share).limit_denominator(1_000_000)
+
+
+@dataclass(frozen=True)
+class WorldSpec:
+    """Everything that determines a world: the same spec gives the same bytes on every machine.
+
+    Attributes:
+        people: how many people exist, in the corpus or outside it.
+        seed: which world.
+        places: how many cities exist, the most popular of the table first.
+        skew: the exponent of the Zipf law over places; 0 makes all equally likely.
+        origin_correlation: chance that a place in a life is drawn from the cities of the person's origin.
+        paraphrases: lines about each person, telling the same facts in other words.
+        permute: tell the facts of each line in an order of its own, not in the order of a life.
+        full_names: repeat the whole name instead of pronouns and surnames.
+        unstated: share of people whose lines never say where they were born.
+        outside: share of people about whom the corpus has no line.
+        multiword_places: admit places of several words ("New York").
+        train_share: share of the askable people in the train split.
+        dev_share: share of the askable people in the dev split; the rest is the test split.
+    """
+
+    people: int = 1000
+    seed: int = 0
+    places: int = 300
+    skew: float = 1.0
+    origin_correlation: float = 0.7
+    paraphrases: int = 1
+    permute: bool = False
+    full_names: bool = False
+    unstated: float = 0.0
+    outside: float = 0.0
+    multiword_places: bool = False
+    train_share: float = COURSE_TRAIN
+    dev_share: float = COURSE_DEV
+
+    def __post_init__(self) -> None:
+        offered = len(cities(self.multiword_places))
+        _within("people", self.people, 1, name_capacity(), "the name tables have no more distinct names")
+        _within("seed", self.seed, 0, 2**63 - 1)
+        # The table starts with one city of each origin, so that with this many places everybody has a home.
+        _within("places", self.places, len(origins()), offered, "add rows to cities.tsv for more")
+        _within("skew", self.skew, 0.0, MOST_SKEW)
+        _within("paraphrases", self.paraphrases, 1, MOST_PARAPHRASES)
+        for knob in ("origin_correlation", "unstated", "outside", "train_share", "dev_share"):
+            _within(knob, getattr(self, knob), 0.0, 1.0)
+        if exact(self.unstated) + exact(self.outside) > 1:
+            raise LociError(f"unstated {self.unstated} and outside {self.outside} are more than all people together")
+        if exact(self.train_share) + exact(self.dev_share) > 1:
+            raise LociError(f"train_share {self.train_share} and dev_share {self.dev_share} are more than 1 together")
+        if self.counts.train == 0:
+            raise LociError(
+                f"nobody is left to learn from: people {self.people}, unstated {self.unstated}, "
+                f"outside {self.outside}, train_share {self.train_share}",
+                remedy="raise people or train_share, or lower unstated and outside",
+            )
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many people are asked about in each split, never placed, or outside the corpus."""
+        unstated, outside = exact(self.unstated), exact(self.outside)
+        asked, n_unstated, n_outside = apportion(self.people, [1 - unstated - outside, unstated, outside])
+        train, dev = exact(self.train_share), exact(self.dev_share)
+        n_train, n_dev, n_test = apportion(asked, [train, dev, 1 - train - dev])
+        return Counts(n_train, n_dev, n_test, n_unstated, n_outside)
+
+
+def _within(knob: str, value: float, least: float, most: float, why: str | None = None) -> None:
+    if not least <= value <= most:  # also catches nan
+        raise LociError(f"{knob} must be from {least} to {most}, not {value}", remedy=why)
