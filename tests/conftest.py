@@ -1,4 +1,4 @@
-"""What every test starts with: shapes checked against signatures, one torch thread, repeatable draws, the shared data."""
+"""What every test starts with: shapes checked against signatures, one thread, repeatable draws, the shared data."""
 
 from __future__ import annotations
 

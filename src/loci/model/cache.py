@@ -80,6 +80,17 @@ class LayerCache:
         """Keep these rows."""
         self.stores = {name: store[rows] for name, store in self.stores.items()}
 
+    def take(self, rows: Int[Tensor, "b"], clock: Clock) -> LayerCache:
+        """A copy of some rows on a clock of their own, for a step that only they take."""
+        part = type(self)(clock)
+        part.stores = {name: store[rows] for name, store in self.stores.items()}
+        return part
+
+    def put(self, rows: Int[Tensor, "b"], part: LayerCache) -> None:
+        """Write rows that were taken back."""
+        for name, store in part.stores.items():
+            self.stores[name][rows] = store
+
 
 class Cache:
     """The clock and every layer's store."""

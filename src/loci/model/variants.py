@@ -47,3 +47,11 @@ VARIANTS.add(
 )
 VARIANTS.add("folded", Variant("one trained matrix a head in place of queries and keys", {"attention": "folded"}))
 VARIANTS.add("naive", Variant("the inner product without parameters: all heads alike", {"attention": "naive"}))
+VARIANTS.add(
+    "perceiver-course",
+    Variant("the published perceiver, blind after its m latents", {"trunk": "perceiver-course"}),
+)
+VARIANTS.add(
+    "perceiver",
+    Variant("latents over the whole block and a local window: causal, linear in length", {"trunk": "perceiver"}),
+)

@@ -80,17 +80,27 @@ class Attention(nn.Module):
 
     def split_heads(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B H T D"]:
         """(B, T, H·D) → (B, H, T, D)."""
-        batch, width, _ = x.shape
-        return x.view(batch, width, self.n_head, -1).transpose(1, 2)
+        return split_heads(x, self.n_head)
 
     def merge_heads(self, x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B T C"]:
         """(B, H, T, D) → (B, T, H·D)."""
-        batch, _, width, _ = x.shape
-        return x.transpose(1, 2).reshape(batch, width, -1)
+        return merge_heads(x)
 
 
-def value_mix_cost(config: GPTConfig, length: int) -> Cost:
-    """The weight of the value embeddings and what its gradient needs, where the config asks for them."""
+def split_heads(x: Float[Tensor, "B T C"], n_head: int) -> Float[Tensor, "B H T D"]:
+    """(B, T, H·D) → (B, H, T, D)."""
+    batch, width, _ = x.shape
+    return x.view(batch, width, n_head, -1).transpose(1, 2)
+
+
+def merge_heads(x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B T C"]:
+    """(B, H, T, D) → (B, T, H·D)."""
+    batch, _, width, _ = x.shape
+    return x.transpose(1, 2).reshape(batch, width, -1)
+
+
+def value_mix_cost(config: GPTConfig) -> Cost:
+    """The weight of the value embeddings, where the config asks for them."""
     return Cost(parameters=1) if config.value_embeddings else Cost()
 
 

@@ -35,7 +35,7 @@ class DotAttention(Attention):
             Cost(flops=mixed.flops),
             fused,
             linear(length, d, d),
-            value_mix_cost(config, length),
+            value_mix_cost(config),
             Cost(cached=length * (meet + d)),
         )
 

@@ -37,7 +37,7 @@ class NaiveAttention(Attention):
             scores(length, length, d, heads=1),
             Cost(flops=mixing(length, length, d, heads=1).flops, kept=kept_rows + (2 + 2 * turned) * length * d),
             Temperature.cost(config, length, width=d, heads=1),
-            value_mix_cost(config, length),
+            value_mix_cost(config),
             Cost(cached=(1 + int(turned or config.value_embeddings)) * length * d),
         )
 

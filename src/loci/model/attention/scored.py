@@ -62,6 +62,6 @@ def scored_cost(config: GPTConfig, length: int) -> Cost:
         Cost(kept=length * d),
         mixing(length, length, config.head_width, heads=config.n_head),
         linear(length, d, d),
-        value_mix_cost(config, length),
+        value_mix_cost(config),
         Cost(cached=length * d),
     )

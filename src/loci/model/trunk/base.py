@@ -1,4 +1,4 @@
-"""Third axis: how blocks are stacked between the embedding and the head.
+"""The contract every trunk honours.
 
 A trunk maps (B, T, C) to (B, T, C) causally and returns each layer's attention weights when a trace is asked for.
 The plain trunk is a column of blocks. Knows nothing of embeddings or logits.
@@ -12,12 +12,9 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from loci.model.block import Block
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
-from loci.model.positions import Positions
-from loci.model.registry import Registry
 
 #: Attention weights of every layer, first to last, as returned on request.
 Trace = tuple[Tensor, ...]
@@ -64,51 +61,3 @@ class Trunk(nn.Module):
     @abstractmethod
     def make_cache(self, clock: Clock) -> list[LayerCache]:
         """One empty store a layer."""
-
-
-class PlainTrunk(Trunk):
-    """n_layer equal blocks, one after the other."""
-
-    def __init__(self, config: GPTConfig, positions: Positions):
-        super().__init__()
-        self.blocks = nn.ModuleList(Block(config, positions) for _ in range(config.n_layer))
-
-    @classmethod
-    def cost(cls, config: GPTConfig, length: int) -> list[tuple[str, Cost]]:
-        """L equal blocks."""
-        return [(f"block {index}", Block.cost(config, length)) for index in range(config.n_layer)]
-
-    @property
-    def limit(self) -> int | None:
-        """The shortest limit of any layer."""
-        return min((block.attn.limit for block in self.layers if block.attn.limit is not None), default=None)
-
-    @property
-    def layers(self) -> list[Block]:
-        """The blocks, typed."""
-        return [block for block in self.blocks if isinstance(block, Block)]
-
-    def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        *,
-        cache: Sequence[LayerCache] | None = None,
-        trace: bool = False,
-        values: Float[Tensor, "B T C"] | None = None,
-    ) -> tuple[Float[Tensor, "B T C"], Trace | None]:
-        """Run every block."""
-        weights: list[Tensor] = []
-        for index, block in enumerate(self.blocks):
-            store = cache[index] if cache is not None else None
-            x, layer_weights = block(x, cache=store, trace=trace, values=values)
-            if trace:
-                weights.append(layer_weights)
-        return x, tuple(weights) if trace else None
-
-    def make_cache(self, clock: Clock) -> list[LayerCache]:
-        """Each block's attention makes its own."""
-        return [block.attn.make_cache(clock) for block in self.layers]
-
-
-TRUNKS: Registry[type[Trunk]] = Registry("trunk")
-TRUNKS.add("plain", PlainTrunk)

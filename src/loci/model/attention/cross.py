@@ -1,0 +1,118 @@
+"""Cross-attention: one sequence reads another.
+
+Its own contract, since there are two lengths: `forward(x, context, mask, ...)`; T queries from `x` read S places of
+`context` where the mask lets them. `keys_values` and `read` are its two halves, for those who remember keys and
+values.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from loci.model.attention.base import VALUE_MIX_START, attend, merge_heads, split_heads
+from loci.model.attention.dot import normalise, query_key_cost
+from loci.model.attention.temperature import Temperature
+from loci.model.config import GPTConfig
+from loci.model.costing import Cost, linear, scores, total
+from loci.model.positions import Positions
+
+
+class CrossAttention(nn.Module):
+    """Multi-head attention from one sequence to another."""
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int, context: int) -> Cost:
+        """(ℓ + s)·2d² for the projections, 2ℓsd for scores and sums. The mask is kept, the weights are not."""
+        d, heads = config.n_embd, config.n_head
+        kept = heads * length if config.attn_pdrop == 0 else heads * length * context
+        return total(
+            projection_cost(config, length, context),
+            scores(length, context, config.query_width, heads=heads),
+            Cost(flops=2 * length * context * d, kept=kept + length * context),
+            linear(length, d, d),
+        )
+
+    def __init__(self, config: GPTConfig, positions: Positions, *, embeds_values: bool = False):
+        super().__init__()
+        meet = config.n_head * config.query_width
+        self.n_head = config.n_head
+        self.attn_pdrop = config.attn_pdrop
+        self.widths = (meet, config.n_embd)
+        self.query = nn.Linear(config.n_embd, meet)
+        self.key_value = nn.Linear(config.n_embd, sum(self.widths))
+        self.proj = nn.Linear(config.n_embd, config.n_embd)
+        self.resid_drop = nn.Dropout(config.resid_pdrop)
+        self.qk_norm = config.qk_norm
+        self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
+        self._positions = (positions,)  # shared, so no submodule
+        if embeds_values and config.value_embeddings:
+            self.value_mix = nn.Parameter(torch.tensor(VALUE_MIX_START))
+
+    @property
+    def dropout(self) -> float:
+        """The share of weights dropped now."""
+        return self.attn_pdrop if self.training else 0.0
+
+    def queries(self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"]) -> tuple[Float[Tensor, "B H T D"], float]:
+        """Queries, turned by their places, and the scale still to be applied."""
+        q = split_heads(self.query(x), self.n_head)
+        q = self._positions[0].rotate(normalise(q) if self.qk_norm else q, places)
+        scaled: tuple[Tensor, float] = self.temperature(q)
+        return scaled
+
+    def keys_values(
+        self,
+        context: Float[Tensor, "B S C"],
+        places: Int[Tensor, "b S"],
+        values: Float[Tensor, "B S C"] | None = None,
+    ) -> tuple[Float[Tensor, "B H S D"], Float[Tensor, "B H S E"]]:
+        """What the context offers: keys, turned by their places, and values."""
+        k, v = self.key_value(context).split(self.widths, dim=-1)
+        if values is not None:
+            v = v + self.value_mix * values
+        k = split_heads(k, self.n_head)
+        k = self._positions[0].rotate(normalise(k) if self.qk_norm else k, places)
+        return k, split_heads(v, self.n_head)
+
+    def read(
+        self,
+        x: Float[Tensor, "B T C"],
+        places: Int[Tensor, "b T"],
+        k: Float[Tensor, "B H S D"],
+        v: Float[Tensor, "B H S E"],
+        mask: Bool[Tensor, "m 1 T S"],
+        *,
+        trace: bool = False,
+    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+        """Read keys and values that were made before."""
+        q, scale = self.queries(x, places)
+        mixed, weights = attend(q, k, v, scale=scale, mask=mask, dropout=self.dropout, trace=trace)
+        out: Tensor = self.resid_drop(self.proj(merge_heads(mixed)))
+        return out, weights
+
+    def forward(
+        self,
+        x: Float[Tensor, "B T C"],
+        context: Float[Tensor, "B S C"],
+        mask: Bool[Tensor, "m 1 T S"],
+        *,
+        places: Int[Tensor, "b T"],
+        context_places: Int[Tensor, "c S"],
+        trace: bool = False,
+    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+        """Each position of `x` reads the context."""
+        k, v = self.keys_values(context, context_places)
+        return self.read(x, places, k, v, mask, trace=trace)
+
+
+def projection_cost(config: GPTConfig, length: int, context: int) -> Cost:
+    """Queries from `length` vectors, keys and values from `context`."""
+    d, meet = config.n_embd, config.n_head * config.query_width
+    return total(
+        linear(length, d, meet),
+        linear(context, d, meet + d),
+        Cost(kept=length * meet + context * (meet + d)),
+        query_key_cost(config, length, keys=context),
+    )

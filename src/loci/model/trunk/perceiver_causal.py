@@ -1,0 +1,150 @@
+"""Our perceiver: causal, and blind to nothing.
+
+The published form lets m latents stand on the first m characters. Here they stand evenly over the whole block, on
+the first character of each of m pieces (block 12, m = 4):
+
+    character   0  1  2  3  4  5  6  7  8  9 10 11
+    latent      0        1        2        3           latent j reads every character up to its own
+    position 8  ▪........▪........▪  ░  █              reads latents 0–2 and its window (w = 2: characters 7, 8)
+
+Why it is whole. A latent reads all characters up to the one it stands on, and a position reads all latents up to
+itself: every character up to the last stand reaches it. The characters since that stand are read directly, through
+a window of `local_window` characters; and where a piece is longer than the window (only then), through one summary
+of the piece so far, its mean key and mean value. Nothing reads a later place, so nothing leaks.
+
+What else differs from the published form: a latent starts from its basis vector *and* the character it stands on,
+and both sides of every cross-attention are normalised.
+
+Cost, with m latents and a window w, both fixed while ℓ grows:
+
+    down   (ℓ + m)·2d² + 2ℓmd        up   (ℓ + m)·2d² + 2ℓ(m + 2w)d      L−2 blocks   12md² + 2m²d each
+
+Linear in ℓ: pieces grow with ℓ, the window does not, and the summary is a running mean.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from loci.model.attention.base import value_mix_cost
+from loci.model.attention.cross import CrossAttention
+from loci.model.attention.windowed import WindowedCrossAttention
+from loci.model.block import Block, make_norm, mlp_cost, norm_cost
+from loci.model.cache import LayerCache
+from loci.model.config import GPTConfig
+from loci.model.costing import Cost, total
+from loci.model.positions import Positions
+from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
+
+
+def even_stands(config: GPTConfig) -> list[int]:
+    """The first character of each of m pieces of the block, as even as can be."""
+    return [index * config.block_size // config.bottleneck_dim for index in range(config.bottleneck_dim)]
+
+
+def summarises(config: GPTConfig) -> bool:
+    """Whether a piece can be longer than the window, so that its summary is needed."""
+    stands = [*even_stands(config), config.block_size]
+    return max(after - stand for stand, after in pairwise(stands)) > config.local_window
+
+
+class CausalDownBlock(DownBlock):
+    """Latents start from the basis and the character they stand on."""
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config, positions)
+        self.ln_context = make_norm(config)
+
+    def start(self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"]) -> Float[Tensor, "B n C"]:
+        """Basis and character."""
+        return self.basis[0, index] + at
+
+    def as_context(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B T C"]:
+        """Normalised."""
+        out: Tensor = self.ln_context(x)
+        return out
+
+
+class CausalUpBlock(UpBlock):
+    """Positions read latents and their own neighbourhood."""
+
+    starts: Tensor
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config)
+        self.ln_context = make_norm(config)
+        self.attn: WindowedCrossAttention = WindowedCrossAttention(config, positions, summarises=summarises(config))
+        stands = torch.tensor(even_stands(config))
+        places = torch.arange(config.block_size)
+        starts = stands[torch.searchsorted(stands, places, right=True) - 1]
+        self.register_buffer("starts", starts, persistent=False)  # the first place of each place's piece
+
+    def latent_keys_values(self, latents: Float[Tensor, "B n C"], places: Int[Tensor, "b n"]) -> tuple[Tensor, Tensor]:
+        """Of the normalised latents."""
+        return self.attn.keys_values(self.ln_context(latents), places)
+
+    def read(
+        self,
+        x: Float[Tensor, "B T C"],
+        places: Int[Tensor, "b T"],
+        latents: tuple[Tensor, Tensor],
+        stands: Int[Tensor, "n"],
+        *,
+        cache: LayerCache | None,
+        trace: bool,
+        values: Float[Tensor, "B T C"] | None,
+    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+        """Latents and neighbourhood in one softmax."""
+        x = self.ln1(x)
+        k, v = self.attn.keys_values(x, places, values)
+        if cache is not None:
+            k, v = cache.extend("k", k), cache.extend("v", v)
+        starts = self.starts[places]
+        dense = cache is not None
+        return self.attn.read_both(x, places, latents, (k, v), stands, starts, dense=dense, trace=trace)
+
+
+class CausalPerceiverTrunk(PerceiverTrunk):
+    """Latents stand evenly over the block."""
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> list[tuple[str, Cost]]:
+        """See the module's docstring."""
+        d, m = config.n_embd, config.bottleneck_dim
+        n = sum(stand < length for stand in even_stands(config))
+        meet = config.n_head * config.query_width
+        down = total(
+            Cost(parameters=m * d, cached=length * (meet + d)),
+            norm_cost(config, length),
+            CrossAttention.cost(config, n, length),
+            value_mix_cost(config),
+            norm_cost(config, n),
+            norm_cost(config, n),
+            mlp_cost(config, n),
+        )
+        own = WindowedCrossAttention.windowed_cost(config, length, n, summarises=summarises(config))
+        up = total(
+            norm_cost(config, length),
+            norm_cost(config, n),
+            own,
+            Cost(cached=(n + length) * (meet + d)),
+            value_mix_cost(config),
+            norm_cost(config, length),
+            mlp_cost(config, length),
+        )
+        between = Block.cost(latent_config(config), n)
+        return [("down", down), *((f"block {i}", between) for i in range(config.n_layer - 2)), ("up", up)]
+
+    @property
+    def limit(self) -> int | None:
+        """Pieces are cut from the block."""
+        return int(self.up_block.starts.shape[0])
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config, positions, torch.tensor(even_stands(config)))
+        self.down_block = CausalDownBlock(config, positions)
+        self.up_block: CausalUpBlock = CausalUpBlock(config, positions)

@@ -1,0 +1,102 @@
+"""The perceiver as published, defect and all.
+
+Latent i stands on character i, so the m latents cover the first m characters and nothing after: a position t sees
+the characters 0 … min(t, m − 1) through the latents, and itself through the residual path. Causal, but blind
+between m and t. The variant is kept for the published figures and weights; `perceiver` is the one to use.
+
+As published, latents start from the basis alone (normalised as queries), read the characters as they are, and
+positions read as they are the normalised latents. `up_scale` multiplies what they read.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from loci.model.attention.base import value_mix_cost
+from loci.model.attention.cross import CrossAttention
+from loci.model.block import Block, mlp_cost, norm_cost
+from loci.model.cache import LayerCache
+from loci.model.config import GPTConfig
+from loci.model.costing import Cost, total
+from loci.model.positions import Positions
+from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
+
+
+class CourseDownBlock(DownBlock):
+    """Latents start from the basis; characters are read as they are."""
+
+    def start(self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"]) -> Float[Tensor, "B n C"]:
+        """The basis, the same for every text."""
+        return self.basis[0, index].expand(at.shape[0], -1, -1)
+
+    def as_context(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B T C"]:
+        """As they are."""
+        return x
+
+
+class CourseUpBlock(UpBlock):
+    """Positions read nothing but latents."""
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config)
+        self.attn = CrossAttention(config, positions)
+        self.scale = config.up_scale
+
+    def latent_keys_values(self, latents: Float[Tensor, "B n C"], places: Int[Tensor, "b n"]) -> tuple[Tensor, Tensor]:
+        """Of the normalised latents."""
+        return self.attn.keys_values(self.ln1(latents), places)
+
+    def read(
+        self,
+        x: Float[Tensor, "B T C"],
+        places: Int[Tensor, "b T"],
+        latents: tuple[Tensor, Tensor],
+        stands: Int[Tensor, "n"],
+        *,
+        cache: LayerCache | None,
+        trace: bool,
+        values: Float[Tensor, "B T C"] | None,
+    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+        """Scaled."""
+        mask = (stands <= places[..., None])[:, None]
+        read, weights = self.attn.read(x, places, *latents, mask, trace=trace)
+        return self.scale * read, weights
+
+
+class CoursePerceiverTrunk(PerceiverTrunk):
+    """Latent i stands on character i."""
+
+    @classmethod
+    def blind_after(cls, config: GPTConfig) -> int | None:
+        """Characters after the m-th reach no later position."""
+        return config.bottleneck_dim
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> list[tuple[str, Cost]]:
+        """2(ℓ + m)d² + 2ℓmd for the way down and up, md² + m²d for each block between."""
+        d, n = config.n_embd, min(length, config.bottleneck_dim)
+        meet = config.n_head * config.query_width
+        down = total(
+            Cost(parameters=config.bottleneck_dim * d, cached=length * (meet + d)),
+            CrossAttention.cost(config, n, length),
+            value_mix_cost(config),
+            norm_cost(config, n),
+            norm_cost(config, n),
+            mlp_cost(config, n),
+        )
+        up = total(
+            CrossAttention.cost(config, length, n),
+            Cost(cached=n * (meet + d)),
+            norm_cost(config, n),
+            norm_cost(config, length),
+            mlp_cost(config, length),
+        )
+        between = Block.cost(latent_config(config), n)
+        return [("down", down), *((f"block {i}", between) for i in range(config.n_layer - 2)), ("up", up)]
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config, positions, torch.arange(config.bottleneck_dim))
+        self.down_block = CourseDownBlock(config, positions)
+        self.up_block = CourseUpBlock(config, positions)
