@@ -1,0 +1,125 @@
+"""Which lines of the corpus speak for an answer.
+
+First the lines of exactly the subject asked about, then what BM25 finds for subject and answer. In each line the places
+where the answer stands are marked. Knows nothing of models: it shows what was written, not what was learnt.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from loci.errors import LociError
+from loci.text.corpus import Corpus, Line
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One line of the corpus, how it was found, and where the answer stands in it."""
+
+    number: int
+    subject: str
+    text: str
+    found_by: Literal["subject", "search"]
+    score: float | None
+    marks: tuple[tuple[int, int], ...]
+
+    @property
+    def supports(self) -> bool:
+        """Whether the answer stands in the line at all."""
+        return bool(self.marks)
+
+    def segments(self) -> list[tuple[str, bool]]:
+        """The text in pieces, each with whether it is marked."""
+        pieces, end = [], 0
+        for start, stop in self.marks:
+            pieces += [(self.text[end:start], False), (self.text[start:stop], True)]
+            end = stop
+        return [(piece, marked) for piece, marked in [*pieces, (self.text[end:], False)] if piece]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {
+            "line": self.number,
+            "subject": self.subject,
+            "text": self.text,
+            "found_by": self.found_by,
+            "score": self.score,
+            "marks": [list(mark) for mark in self.marks],
+        }
+
+
+def stands_in(text: str, answer: str) -> bool:
+    """Whether `answer` stands in `text` as whole words."""
+    return bool(answer) and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text) is not None
+
+
+def marks_of(text: str, answer: str) -> tuple[tuple[int, int], ...]:
+    """Where `answer` stands in `text`: as whole words, or, failing that, inside words (Milan in Milano)."""
+    if not answer:
+        return ()
+    exact = re.escape(answer)
+    for pattern in (rf"(?<!\w){exact}(?!\w)", exact):
+        if found := tuple(match.span() for match in re.finditer(pattern, text)):
+            return found
+    return ()
+
+
+class EvidenceIndex:
+    """A corpus made searchable. The search index is built when it is first needed."""
+
+    def __init__(self, corpus: Corpus):
+        self.corpus = corpus
+
+    def knows(self, subject: str) -> bool:
+        """Whether any line is about exactly this subject."""
+        return bool(self.corpus.about(subject))
+
+    def find(self, question: str, *, subject: str | None = None, answer: str = "", limit: int = 3) -> list[Evidence]:
+        """Up to `limit` lines: the subject's own first, then searched ones, best first, none twice."""
+        own = self.corpus.about(subject)[:limit] if subject else ()
+        found = [_evidence(line, answer, "subject", None) for line in own]
+        if len(found) < limit:
+            found += self.search(
+                f"{subject or question} {answer}", answer, limit, without={line.number for line in own}
+            )
+        return found[:limit]
+
+    def search(self, query: str, answer: str, limit: int, without: set[int] | None = None) -> list[Evidence]:
+        """The `limit` best lines for `query` by BM25 that share a word with it."""
+        skipped = without or set()
+        lines, index = self._index
+        wanted = min(limit + len(skipped), len(lines))
+        if not wanted:
+            return []
+        places, scores = index.retrieve([_words(query)], k=wanted, show_progress=False)
+        ranked = zip(places[0].tolist(), scores[0].tolist(), strict=True)
+        return [
+            _evidence(lines[place], answer, "search", score)
+            for place, score in ranked
+            if score > 0 and lines[place].number not in skipped
+        ][:limit]
+
+    @cached_property
+    def _index(self) -> tuple[list[Line], Any]:
+        try:
+            import bm25s
+        except ImportError:
+            raise LociError("searching a corpus needs bm25s", remedy="pip install 'loci-lab[evidence]'") from None
+        lines = [line for line in self.corpus if line.text.strip()]
+        index = bm25s.BM25()
+        if lines:
+            index.index([_words(line.text) for line in lines], show_progress=False)
+        return lines, index
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def _evidence(line: Line, answer: str, found_by: Literal["subject", "search"], score: float | None) -> Evidence:
+    return Evidence(line.number, line.subject, line.text, found_by, score, marks_of(line.text, answer))
