@@ -1,0 +1,54 @@
+"""The whole experiment on the embedded world: a baseline, the model without and with pretraining, and a report.
+
+examples:
+  loci demo
+  loci demo --out demo --seed 1 --json
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from loci.training.loop import Observer
+
+
+def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, json: bool = False) -> None:
+    """Run the demo.
+
+    Args:
+        out: Where everything goes: the world, both runs, report.html. An earlier demo there is replaced.
+        minutes: Time for the pretrained model's training, instead of the demo's own.
+        seed: Seed of the world and of the training.
+        json: Print JSON instead of tables.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from loci.cli.progress import ProgressBar
+    from loci.experiments.demo import as_json, run_demo
+    from loci.training.observers import MetricsFile
+
+    console = Console(stderr=json)
+
+    def observers(name: str, run: Path) -> list[Observer]:
+        return [MetricsFile(run), ProgressBar()]
+
+    result = run_demo(out, minutes=minutes, seed=seed, observers=observers, say=console.print)
+    if json:
+        print(as_json(result))
+        return
+    table = Table("system", "exact match", "95 % interval", "what it is", title="held-out people, one seed")
+    for row in result.rows:
+        rate = row.rate
+        interval = f"{100 * rate.low:.1f}–{100 * rate.high:.1f} %"
+        table.add_row(row.name, f"{100 * rate.value:.1f} % ({rate.successes}/{rate.n})", interval, row.explanation)
+    console.print(table)
+    answers = Table("", "question", "answer", "truth", "probability", title="ten answers of the pretrained model")
+    for example in result.examples:
+        said = example.prediction
+        sign = "[green]✓" if said.correct else "[red]✗"
+        answers.add_row(sign, said.question, said.prediction, said.answers[0], f"{said.probability or 0:.2f}")
+    console.print(answers)
+    console.print(f"{result.minutes:.1f} minutes; with figures and evidence: {result.report}")
