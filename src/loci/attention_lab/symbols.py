@@ -50,7 +50,7 @@ def parse_requests(text: str) -> dict[int, Sum]:
     requests: dict[int, Sum] = {}
     for part in text.split(","):
         position, equals, wanted = part.partition("=")
-        if not equals or not position.strip().isdigit():
+        if not equals or not position.strip().isdecimal():
             raise LociError(f"{part.strip()!r} is no request", remedy="write for example 2=b: output 2 shall be u_b")
         if int(position) in requests:
             raise LociError(f"output {int(position)} is requested twice")
