@@ -33,22 +33,28 @@ def _sibling(target: Path) -> Path:
 
 
 @contextlib.contextmanager
-def atomic_writer(target: str | Path) -> Iterator[IO[str]]:
-    """Open a UTF-8 text file that appears under its name only when the block ends without an error."""
+def atomic_file(target: str | Path) -> Iterator[Path]:
+    """A temporary sibling to write to; it takes the target's name, fsynced, when the block ends without an error."""
     target = Path(target)
     if target.is_dir():
         raise LociError("is a folder, a file was to be written here", path=target, remedy="choose another name")
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = _sibling(target)
     try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as handle:
-            yield handle
-            handle.flush()
+        yield temporary
+        with open(temporary, "rb") as handle:
             os.fsync(handle.fileno())
         os.replace(temporary, target)
         fsync_folder(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_writer(target: str | Path) -> Iterator[IO[str]]:
+    """Open a UTF-8 text file that appears under its name only when the block ends without an error."""
+    with atomic_file(target) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as handle:
+        yield handle
 
 
 def write_text(target: str | Path, text: str) -> None:
