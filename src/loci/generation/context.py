@@ -162,11 +162,26 @@ class Context:
         if self.window is not None:
             capacity = min(capacity, self.window.size)
             useful = useful and self.widest < self.window.size  # a full window moves with the next id anyway
-        self.cache = self.model.make_cache(self.rows, capacity) if useful else None
-        hidden, _ = self.model.hidden(ids, cache=self.cache)
+        shared = 0
+        self.cache = None
+        if useful:
+            shared = _common_prefix(ids, int(widths.min()) - 1)
+            self.cache = self.model.make_cache(1 if shared else self.rows, capacity)
+            if shared:  # questions of one template begin alike: their beginning is read once
+                self.model.hidden(ids[:1, :shared], cache=self.cache)
+                self.cache.select(torch.zeros(self.rows, dtype=torch.long, device=self.device))
+        hidden, _ = self.model.hidden(ids[:, shared:], cache=self.cache)
         if self.cache is not None:
             self.cache.clock.set_lengths(widths)
-        return self.model.logits(hidden[torch.arange(self.rows, device=self.device), widths - 1])
+        last = hidden[torch.arange(self.rows, device=self.device), widths - 1 - shared]
+        return self.model.logits(last)
+
+
+def _common_prefix(ids: Int[Tensor, "B T"], most: int) -> int:
+    """How many of the first `most` ids all rows have in common; 0 when there is only one row."""
+    if len(ids) == 1:
+        return 0
+    return int((ids[:, :most] == ids[:1, :most]).all(0).long().cumprod(0).sum())
 
 
 def start_context(

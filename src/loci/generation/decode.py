@@ -134,7 +134,7 @@ class _Record:
         self.stopped = torch.zeros(size, dtype=torch.bool)
 
     def add(self, ids: Int[Tensor, "b"], logits: Float[Tensor, "b V"]) -> Tensor:
-        """Note one id a row; tells which rows go on. A row that stopped may still be there for a while: it writes nothing."""
+        """Note one id a row; tells which rows go on. A row that stopped may stay for a while: it writes nothing."""
         rows = self.rows
         live = ~self.stopped[rows]
         chosen = logits.gather(1, ids[:, None])[:, 0].double() - logits.double().logsumexp(-1)
