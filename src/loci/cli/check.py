@@ -21,6 +21,7 @@ from loci.text.template import Template
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 SHOWN_OF_A_KIND = 8
 _MARKS = {"error": ("✖", "red"), "warning": ("▲", "yellow"), "note": ("·", "cyan")}
@@ -60,7 +61,7 @@ def check(
     else:
         from rich.console import Console
 
-        _print(Console(highlight=False), diagnosis, repaired, remaining, everything=all)
+        _print(Console(highlight=False, markup=False, emoji=False), diagnosis, repaired, remaining, everything=all)
     return 0 if remaining.ok and not (repaired and repaired.lost) else 1
 
 
@@ -175,21 +176,24 @@ def _plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def _summary(diagnosis: Diagnosis) -> str:
+def _summary(diagnosis: Diagnosis) -> Text:
+    from rich.text import Text
+
     counts = [
-        f"[{_MARKS[severity][1]}]{_plural(count, severity)}[/]"
+        Text(_plural(count, severity), style=_MARKS[severity][1])
         for severity in SEVERITIES
         if (count := diagnosis.count(severity))
     ]
-    verdict = "Everything can be used as it is." if diagnosis.ok else "[bold red]Not usable as it is.[/]"
+    found = Text(", ").join(counts) if counts else Text("Nothing found amiss")
+    verdict = ("Everything can be used as it is.", "bold green")
+    if not diagnosis.ok:
+        verdict = ("Not usable as it is.", "bold red")
     changes = len(diagnosis.changes)
     hint = f" A repair (--repair OUT) would put right {changes:,} of them." if changes else ""
-    return f"{', '.join(counts) if counts else 'Nothing found amiss'}. {verdict}{hint}"
+    return Text.assemble(found, ". ", verdict, hint)
 
 
 def _repair_summary(repaired: Repaired, remaining: Diagnosis) -> str:
-    from rich.markup import escape
-
     names = ", ".join(repaired.written)
     text = f"Wrote {names} and repairs.tsv ({_plural(len(repaired.changes), 'change')}) to {repaired.folder}."
     if repaired.lost:
@@ -197,4 +201,4 @@ def _repair_summary(repaired: Repaired, remaining: Diagnosis) -> str:
     if not remaining.ok:
         left = _plural(remaining.count("error"), "error")
         text += f" Left for you to decide: {left}, see loci check {repaired.folder}"
-    return escape(text)
+    return text

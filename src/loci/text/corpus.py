@@ -149,7 +149,7 @@ class ParsedCorpus:
 def parse_corpus(source: Source) -> ParsedCorpus:
     """Find the lines of a corpus and everything that is wrong with them; raises nothing."""
     path, found = source.path, list(source.findings)
-    if google_re.looks_like(source.text):
+    if google_re.holds_relations(source):
         relations, bad = google_re.relations(source)
         found += bad
         lines = tuple(

@@ -20,8 +20,8 @@ from loci.text.findings import SEVERITIES, Finding, Severity, finding
 from loci.text.formats import parse_questions
 from loci.text.layout import Role, find_corpus, split_of, survey
 from loci.text.questions import Questions, misfits, question_of, relate
-from loci.text.records import is_lines, is_list
-from loci.text.source import Source, load
+from loci.text.records import holds_records
+from loci.text.source import Source, load, without_specials
 from loci.text.template import BIRTHPLACE, Template, infer_template
 from loci.text.vocab import Vocab
 
@@ -139,7 +139,7 @@ def _files_of(path: Path, corpus: Path | None) -> tuple[Path | None, list[tuple[
         return corpus, list(layout.questions)
     source = load(path)
     if _holds_questions(source):
-        own = path if google_re.looks_like(source.text) else None  # its sentences are the corpus of its questions
+        own = path if google_re.holds_relations(source) else None  # its sentences are the corpus of its questions
         return corpus or own, [(split_of(path), path)]
     if corpus is not None:
         remedy = "--corpus is what questions are held against"
@@ -149,12 +149,10 @@ def _files_of(path: Path, corpus: Path | None) -> tuple[Path | None, list[tuple[
 
 def _holds_questions(source: Source) -> bool:
     """Whether a single file is to be checked as questions, told by its name or by most of its first lines."""
-    if (source.path is not None and source.path.suffix.lower() == ".tsv") or is_lines(source.text):
+    if holds_records(source) or (source.path is not None and source.path.suffix.lower() == ".tsv"):
         return True
-    if is_list(source.text):
-        return True
-    lines = [line for line in source.lines()[:_SAMPLE] if line.strip()]
-    like = sum("?\t" in line or "?  " in line or line.rstrip().endswith("?") for line in lines)
+    lines = {without_specials(line).strip() for line in source.lines()[:_SAMPLE]} - {""}
+    like = sum("?\t" in line or "?  " in line or line.endswith("?") for line in lines)
     return like * 2 > len(lines)
 
 
@@ -174,7 +172,7 @@ def _check_corpus(path: Path, block_size: int, guest: bool) -> tuple[CheckedFile
         figures = corpus_figures(texts, subjects, parsed.raw)
     if usable and corpus is not None:
         findings += long_lines(corpus, block_size) + several_lines(corpus)
-    records = google_re.looks_like(source.text)
+    records = google_re.holds_relations(source)
     clean = "".join(f"{line}\n" for line in parsed.clean) or None
     form = "google-re" if records else "text"
     # Records are repaired as records, by their questions' side: a clean copy keeps its form.

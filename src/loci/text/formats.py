@@ -11,7 +11,7 @@ from typing import Any
 
 from loci.text import google_re
 from loci.text.findings import Finding, finding
-from loci.text.records import Record, is_lines, is_list, one_line, read_records, strings
+from loci.text.records import Record, holds_records, is_list, one_line, read_records, strings
 from loci.text.rows import ANSWER_FIELDS, SUBJECT_FIELDS, ParsedQuestions, Row, tidy_row
 from loci.text.source import Source, without_specials
 from loci.text.tables import parse_table
@@ -20,18 +20,14 @@ from loci.text.template import Template
 
 def parse_questions(source: Source, template: Template) -> ParsedQuestions:
     """Find the form of a question file and its rows."""
-    # A .tsv is a table whatever its first character; anything else is told by its content.
-    named_table = source.path is not None and source.path.suffix.lower() == ".tsv"
-    if not named_table and (is_list(source.text) or is_lines(source.text)):
-        return _parse_json(source, template)
-    return parse_table(source, template)
+    return _parse_json(source, template) if holds_records(source) else parse_table(source, template)
 
 
 def _parse_json(source: Source, template: Template) -> ParsedQuestions:
     records, bad = read_records(source)
     found = [*source.findings, *bad]
     rows = [row for record in records if (row := _record_row(source, record, template, found))]
-    form = "json" if is_list(source.text) else "google-re" if google_re.looks_like(source.text) else "jsonl"
+    form = "json" if is_list(source.text) else "google-re" if google_re.holds_relations(source) else "jsonl"
     return ParsedQuestions(source.path, form, tuple(rows), tuple(found))
 
 

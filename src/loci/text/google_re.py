@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loci.text.findings import Finding, finding
-from loci.text.records import Record, has_surrogate, is_lines, is_list, one_line, read_records, strings
+from loci.text.records import Record, has_surrogate, holds_records, one_line, read_records, strings
 from loci.text.source import Source
 
 _BLANK = "[MASK]"
@@ -24,9 +24,9 @@ class Relation:
     sentences: tuple[str, ...]
 
 
-def looks_like(text: str) -> bool:
-    """Whether `text` begins with such records."""
-    return (is_lines(text) or is_list(text)) and '"sub_label"' in text[:_HEAD]
+def holds_relations(source: Source) -> bool:
+    """Whether a file begins with such records."""
+    return holds_records(source) and '"sub_label"' in source.text[:_HEAD]
 
 
 def relation_of(record: Record) -> Relation | None:

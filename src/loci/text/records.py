@@ -33,9 +33,11 @@ def is_list(text: str) -> bool:
     return re.match(r"\s*\[\s*\{", text) is not None
 
 
-def is_lines(text: str) -> bool:
-    """Whether `text` begins like one JSON object a line."""
-    return re.match(r'\s*\{\s*"', text) is not None
+def holds_records(source: Source) -> bool:
+    """Whether a file holds JSON records, told by its content. A .tsv is a table whatever its first character."""
+    if source.path is not None and source.path.suffix.lower() == ".tsv":
+        return False
+    return is_list(source.text) or re.match(r'\s*\{\s*"', source.text) is not None
 
 
 def read_records(source: Source) -> tuple[list[Record], list[Finding]]:

@@ -26,6 +26,7 @@ from loci.text.template import Template
 from loci.text.vocab import MASK
 
 _COLUMN_NAMES = {*ANSWER_FIELDS, *CANONICAL_FIELDS, *SUBJECT_FIELDS, "id", "prop"}
+_MASK_FOR_TAB = re.compile(rf"\? *{MASK}")
 _SPACES_FOR_TAB = re.compile(r"(.*?\?) {2,}(\S.*)")
 _SPACE_FOR_TAB = re.compile(r"(.*\?) (\S[^?]*)")
 
@@ -59,13 +60,31 @@ def _names(line: str) -> list[str]:
 
 
 def _plain_rows(path: Path | None, number: int, line: str, template: Template, found: list[Finding]) -> list[Row]:
-    parts = _split_joined(line, template)
+    # Cleaned before it is taken apart: what is told of the clean line stays true when it is read again.
+    text = _clean_line(path, number, line, found)
+    parts = _split_joined(text, template)
     if len(parts) > 1:
         message = f"{len(parts)} questions on one line: a newline is missing before {shown(parts[1], 40)}"
         after = " ⏎ ".join(parts)
         found.append(finding("joined-rows", "error", message, path, number, repairable=True, before=line, after=after))
     rows = (_plain_row(path, number, part, template, found) for part in parts)
     return [row for row in rows if row is not None]
+
+
+def _clean_line(path: Path | None, number: int, line: str, found: list[Finding]) -> str:
+    text = line
+    if symbols := specials_in(line):
+        if "\t" not in line:  # the training form question⁇answer⁇: the mask stands for the tab
+            text = _MASK_FOR_TAB.sub("?\t", line)
+        text = without_specials(text)
+        found.append(special_finding(path, number, symbols, line, text))
+    if controls := controls_in(line):
+        text = without_specials(text)
+        message = f"holds {', '.join(controls)}"
+        found.append(
+            finding("control-character", "warning", message, path, number, repaired=True, before=line, after=text)
+        )
+    return text
 
 
 def _split_joined(line: str, template: Template) -> list[str]:
@@ -79,20 +98,7 @@ def _split_joined(line: str, template: Template) -> list[str]:
 
 
 def _plain_row(path: Path | None, number: int, line: str, template: Template, found: list[Finding]) -> Row | None:
-    text = line
-    if symbols := specials_in(line):
-        if "\t" not in line:  # the training form question⁇answer⁇: the mask stands for the tab
-            parts = [part for part in line.split(MASK) if part.strip()]
-            text = "\t".join(parts) if len(parts) == 2 else line
-        text = without_specials(text)
-        found.append(special_finding(path, number, symbols, line, text))
-    if controls := controls_in(line):
-        text = without_specials(text)
-        message = f"holds {', '.join(controls)}"
-        found.append(
-            finding("control-character", "warning", message, path, number, repaired=True, before=line, after=text)
-        )
-    question, answer = _cells(path, number, text, found)
+    question, answer = _cells(path, number, line, found)
     if not question:
         message = f"no question before the answer {shown(answer or '')}"
         found.append(finding("empty-question", "error", message, path, number, repairable=True, before=line))

@@ -1,0 +1,112 @@
+import json
+
+import pytest
+
+from loci.cli.main import main
+
+WIKI = "Ada. Was Ada not born in London? She was .\nAlan. Where? Alan was born in Paris .\nBcy. By the sea .\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "wiki.txt").write_text(WIKI)
+    (data / "birth_train.tsv").write_text("Where was Ada born?\tLondon\n")
+    (data / "birth_dev.tsv").write_text("Where was Alan born?    Paris\n")
+    return data
+
+
+def run(*args):
+    return main(["check", *map(str, args)])
+
+
+def test_the_picture_of_a_usable_folder(folder, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    assert run(folder) == 0
+    out = capsys.readouterr().out
+    assert "wiki.txt" in out
+    assert "1 (100.0%)" in out
+    assert "▲ spaces-for-tab × 1" in out
+    assert "birth_dev.tsv:1" in out
+    assert "Everything can be used as it is." in out
+    assert max(map(len, out.splitlines()[:-1])) <= 100
+
+
+def test_errors_exit_with_one_and_bad_paths_with_two(folder, capsys):
+    (folder / "birth_dev.tsv").write_text("Where was Zoë born?\tParis\n")
+    assert run(folder) == 1
+    assert "unknown-character" in capsys.readouterr().out
+    assert run(folder / "nowhere") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("loci check: ")
+    assert run(folder, "--block-size", "0") == 2
+    assert run(folder, "--template", "Where?") == 2
+
+
+def test_only_the_first_findings_of_a_kind_are_shown_unless_all_are_asked_for(folder, capsys):
+    (folder / "birth_train.tsv").write_text("".join(f"Where was {name} born?\tLondon\n" for name in "abcdehinorsw"))
+    assert run(folder) == 0
+    out = capsys.readouterr().out
+    assert out.count("no line is about «") == 8
+    assert "… and 4 more" in out
+    run(folder, "--all")
+    assert capsys.readouterr().out.count("no line is about «") == 12
+
+
+def test_json_is_for_scripts(folder, capsys):
+    assert run(folder, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["counts"] == {"error": 0, "warning": 1, "note": 0}
+    assert data["files"][2]["taught"] == 0
+    assert data["findings"][0]["repaired"] is True
+
+
+def test_repair_writes_a_clean_copy_and_judges_that(folder, tmp_path, capsys):
+    (folder / "birth_dev.tsv").write_text("Where was Alan born? Paris\nWhere was Ada born?\n")
+    assert run(folder) == 1
+    capsys.readouterr()
+    assert run(folder, "--repair", tmp_path / "clean") == 0
+    assert "Wrote wiki.txt, birth_train.tsv, birth_dev.tsv and repairs.tsv (2 changes)" in capsys.readouterr().out
+    assert (tmp_path / "clean" / "birth_dev.tsv").read_text() == "Where was Alan born?\tParis\n"
+    assert run(tmp_path / "clean") == 0
+    assert run(folder, "--repair", tmp_path / "clean") == 2
+    assert "is not empty" in capsys.readouterr().err
+
+
+def test_what_a_repair_cannot_decide_is_left_and_said(folder, tmp_path, capsys):
+    (folder / "birth_dev.tsv").write_bytes(b"\0")
+    (folder / "birth_train.tsv").write_text("Where was Zoë born?\tParis\n")
+    assert run(folder, "--repair", tmp_path / "clean", "--json") == 1
+    data = json.loads(capsys.readouterr().out)["repair"]
+    assert (data["lost"], data["errors_left"], data["changes"]) == (["birth_dev.tsv"], 1, 0)
+    assert run(folder, "--repair", tmp_path / "again") == 1
+    out = capsys.readouterr().out
+    assert "Could not save birth_dev.tsv." in out
+    assert "Left for you to decide: 1 error" in out
+
+
+def test_one_file_can_be_held_against_a_corpus_elsewhere(folder, tmp_path, capsys):
+    dev, wiki = folder / "birth_dev.tsv", folder / "wiki.txt"
+    assert run(dev, "--corpus", wiki, "--repair", tmp_path / "clean") == 0
+    out = capsys.readouterr().out
+    assert "no-corpus" not in out
+    assert "Wrote birth_dev.tsv and repairs.tsv (1 change)" in out
+
+
+def test_names_with_brackets_are_printed_as_they_are(tmp_path, capsys):
+    file = tmp_path / "[bold]q.tsv"
+    file.write_text("Where was [red]A[/] born?  [/x]\n")
+    assert run(file) == 0
+    out = capsys.readouterr().out
+    assert "[bold]q.tsv" in out
+    assert "[/x]" in out
+
+
+def test_help_shows_examples(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run("--help")
+    assert stopped.value.code == 0
+    assert "loci check data --repair clean" in capsys.readouterr().out

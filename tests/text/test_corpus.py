@@ -1,0 +1,151 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loci.errors import LociError
+from loci.text.corpus import Corpus, Line, subject_of
+
+plain = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="□⁇\ufeff"))
+
+
+@pytest.mark.parametrize(
+    ("line", "subject"),
+    [
+        ("Ada Lovelace. Born in London .", "Ada Lovelace"),
+        ("no subject here", "no subject here"),
+        ("J. E. P. Aldous. Born in Sheffield, Aldous began .", "J. E. P. Aldous"),
+        ("J. J. Stevenson. Stevenson was born at Glasgow .", "J. J. Stevenson"),
+        ("Theodore J. van den Broek. The second child .", "Theodore J. van den Broek"),
+        ("Asa G. Yancey, Sr.. Asa G Yancey Sr., M.D., was born .", "Asa G. Yancey, Sr."),
+        ("J.C. Patterson. Born in Armagh .", "J.C. Patterson"),
+        ("St. Clair Drake. Born in Suffolk .", "St. Clair Drake"),
+        ("Malcolm X. Malcolm X (b. 1925 in Omaha) was .", "Malcolm X"),
+        ("Malcolm X. Born in Omaha .", "Malcolm X"),
+        ("Robert E. Merriam. Robert E Merriam (b .", "Robert E. Merriam"),
+        ("", ""),
+    ],
+)
+def test_the_subject_stands_before_the_first_break_that_is_not_an_initial(line, subject):
+    assert subject_of(line) == subject
+
+
+def test_lines_keep_text_number_and_subject(tmp_path):
+    file = tmp_path / "c.txt"
+    file.write_text("A. a b\n\nB. c\nA. d")
+    corpus = Corpus.read(file)
+    assert corpus.lines == (Line(1, "A", "A. a b"), Line(2, "", ""), Line(3, "B", "B. c"), Line(4, "A", "A. d"))
+    assert corpus.raw == "A. a b\n\nB. c\nA. d"
+    assert [line.number for line in corpus.about("A")] == [1, 4]
+    assert corpus.about("a") == corpus.about("") == ()
+    assert corpus.documents() == ["A. a b", "B. c", "A. d"]
+    assert len(corpus) == 4
+    assert len(corpus.vocab) == 2 + len(set(corpus.raw))
+
+
+def test_repairs_are_made_and_stated(tmp_path):
+    file = tmp_path / "c.txt"
+    file.write_bytes(b"\xef\xbb\xbfA. a\r\nB. b\r\n")
+    corpus = Corpus.read(file)
+    assert corpus.raw == "A. a\nB. b\n"
+    assert [(repair.kind, repair.line) for repair in corpus.repairs] == [("bom", 1), ("crlf", 1)]
+
+
+def test_the_hash_is_of_the_text_alone(tmp_path):
+    made = Corpus.from_lines(["A. a", "B. b\n"])
+    file = tmp_path / "c.txt"
+    file.write_bytes(b"A. a\r\nB. b\r\n")
+    assert Corpus.read(file).hash == made.hash
+    assert len(made.hash) == 16
+    assert Corpus.from_lines(["A. a"]).hash != made.hash
+
+
+@given(st.lists(plain.filter(bool), min_size=1).filter(lambda lines: any(line.strip() for line in lines)))
+def test_what_is_written_from_a_corpus_reads_back_the_same(tmp_path_factory, lines):
+    made = Corpus.from_lines(lines)
+    file = tmp_path_factory.mktemp("corpus") / "corpus.txt"
+    file.write_text(made.raw, encoding="utf-8", newline="\n")
+    read = Corpus.read(file.parent)
+    assert (read.lines, read.raw, read.hash) == (made.lines, made.raw, made.hash)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "holds no text"),
+        (b"\n \n", "holds no text"),
+        ("A. a\nB. ⁇ b\nC. □".encode(), r"c\.txt:2: holds ⁇.*--repair.*1 more"),
+        (b"A. \xff\n", r"c\.txt:1: byte 0xff"),
+        (b"a\0b", "NUL"),
+    ],
+)
+def test_a_corpus_that_cannot_be_used_is_an_error_with_its_place(tmp_path, data, message):
+    file = tmp_path / "c.txt"
+    file.write_bytes(data)
+    with pytest.raises(LociError, match=message):
+        Corpus.read(file)
+
+
+def test_lines_in_memory_are_held_to_the_same():
+    with pytest.raises(LociError, match="line 2: holds □"):
+        Corpus.from_lines(["A. a", "B. □"])
+    with pytest.raises(LociError, match=r"line 1: .*line end"):
+        Corpus.from_lines(["A. a\nB. b"])
+
+
+def google_re(subject="Ada P. Lovelace", **fields):
+    sentences = ["Ada P Lovelace was born in London .", "Born in\nLondon ."]
+    record = {"sub_label": subject, "obj_label": "London", "obj_aliases": ["Londinium"]}
+    return {**record, "evidences": [{"url": "x", "considered_sentences": sentences}, {"snippet": "y"}], **fields}
+
+
+def test_google_re_records_become_lines(tmp_path):
+    file = tmp_path / "place_of_birth_test.jsonl"
+    blanked = google_re("Alan Turing", evidences=[], masked_sentences=["Turing, of [MASK] ."])
+    file.write_text("\n".join(map(json.dumps, [google_re(), blanked])))
+    corpus = Corpus.read(file)
+    assert corpus.lines == (
+        Line(1, "Ada P. Lovelace", "Ada P. Lovelace. Ada P Lovelace was born in London ."),
+        Line(1, "Ada P. Lovelace", "Ada P. Lovelace. Born in London ."),
+        Line(2, "Alan Turing", "Alan Turing. Turing, of London ."),
+    )
+    assert len(corpus.about("Ada P. Lovelace")) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"sub_label": "A"\n', r":1: not valid JSON"),
+        ('{"sub_label": "A", "evidences": []}\n{"x": 1}\n', r":2: no sub_label"),
+        ('{"sub_label": "A", "evidences": [{"considered_sentences": ["\\ud800"]}]}', "half a character"),
+        ('{"sub_label": "A", "evidences": 3}', "holds no text"),
+    ],
+)
+def test_broken_records_are_errors_with_their_line(tmp_path, text, message):
+    file = tmp_path / "c.jsonl"
+    file.write_text(text)
+    with pytest.raises(LociError, match=message):
+        Corpus.read(file)
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_reading_any_bytes_raises_nothing_but_a_loci_error(tmp_path_factory, data):
+    file = tmp_path_factory.mktemp("bytes") / "c.txt"
+    file.write_bytes(data)
+    try:
+        corpus = Corpus.read(file)
+    except LociError:
+        return
+    assert len(corpus.hash) == 16
+    assert corpus.documents()
+
+
+def test_the_courses_corpus_is_read_to_the_character(course_data):
+    corpus = Corpus.read(course_data)
+    assert len(corpus) == 2_937
+    assert len(corpus.raw) == 418_351
+    assert len(corpus.vocab) == 256
+    assert corpus.repairs == ()
+    assert corpus.about("J. E. P. Aldous")[0].text.startswith("J. E. P. Aldous. Born in Sheffield")
+    assert len(corpus.about("George Stone")) == 2

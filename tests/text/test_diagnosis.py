@@ -1,0 +1,216 @@
+import json
+import time
+
+import pytest
+
+from loci.errors import LociError
+from loci.text.diagnosis import diagnose
+from loci.text.findings import KINDS
+from loci.text.template import Template
+from loci.text.vocab import Vocab
+
+WIKI = "Ada. Was Ada not born in London? She was .\nAlan. Where? Alan was born in Paris .\nBcy. By the sea .\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "wiki.txt").write_text(WIKI)
+    (tmp_path / "birth_train.tsv").write_text("Where was Ada born?\tLondon\n")
+    (tmp_path / "birth_dev.tsv").write_text("Where was Alan born?\tLondon\n")
+    return tmp_path
+
+
+def found(diagnosis, severity=None):
+    return [(f.kind, f.path.name, f.line) for f in diagnosis.findings if severity in (None, f.severity)]
+
+
+def test_a_sound_folder_has_nothing_amiss(folder):
+    diagnosis = diagnose(folder)
+    assert found(diagnosis) == []
+    assert diagnosis.ok
+    corpus, train, dev = diagnosis.files
+    assert (corpus.role, train.role, dev.role) == ("corpus", "train", "dev")
+    assert (corpus.corpus.lines, corpus.corpus.characters, corpus.corpus.subjects) == (3, len(WIKI), 3)
+    assert corpus.corpus.symbols == len(set(WIKI)) + 2
+    assert (train.questions.in_own_line, train.questions.taught) == (1, None)
+    assert (dev.questions.in_own_line, dev.questions.taught) == (0, 1)
+    assert (dev.questions.top_answer, dev.questions.top_count) == ("London", 1)
+
+
+def test_questions_are_held_against_the_corpus(folder):
+    (folder / "birth_dev.tsv").write_text(
+        "Where was Zoë born?\tParis\nWho was Alan?\tAlan\n" + "Where was Alan born?\tP\n"
+    )
+    diagnosis = diagnose(folder, block_size=22)
+    assert found(diagnosis, "error") == [
+        ("too-long", "birth_train.tsv", 1),
+        ("too-long", "birth_dev.tsv", 1),
+        ("too-long", "birth_dev.tsv", 3),
+        ("unknown-character", "birth_dev.tsv", 1),
+    ]
+    assert found(diagnosis, "warning") == [("no-subject", "birth_dev.tsv", 2), ("unseen-subject", "birth_dev.tsv", 1)]
+    assert "2 of 3 lines" in next(f.message for f in diagnosis.findings if f.kind == "long-line")
+
+
+def test_a_vocabulary_can_be_handed_in(folder):
+    vocab = Vocab.from_text("Where was Ada born?")
+    assert ("unknown-character", "birth_dev.tsv", 1) in found(diagnose(folder, vocab=vocab))
+
+
+def test_a_question_of_training_in_dev_is_a_leak_when_the_answer_is_the_same(folder):
+    dev = folder / "birth_dev.tsv"
+    dev.write_text("Where was Ada born?\tLondon\n")
+    assert found(diagnose(folder), "error") == [("leak", "birth_dev.tsv", 1)]
+    dev.write_text("Where was Ada born?\tParis\n")
+    assert found(diagnose(folder)) == [("contradiction", "birth_dev.tsv", 1)]
+    dev.rename(folder / "birth_test.tsv").write_text("Where was Ada born?\n")
+    assert found(diagnose(folder)) == [("leak", "birth_test.tsv", 1)]
+    assert diagnose(folder).ok
+
+
+def test_names_on_several_lines_are_noted_and_the_same_line_twice_is_a_duplicate(folder):
+    (folder / "wiki.txt").write_text(WIKI + "Ada. She wrote .\nAlan. Where? Alan was born in Paris .\n")
+    assert found(diagnose(folder)) == [("duplicate", "wiki.txt", 5), ("several-lines", "wiki.txt", 1)]
+
+
+def test_train_and_dev_need_answers_and_test_does_not(folder):
+    (folder / "birth_dev.tsv").write_text("Where was Alan born?\n")
+    assert found(diagnose(folder), "error") == [("no-answer", "birth_dev.tsv", None)]
+    (folder / "birth_dev.tsv").rename(folder / "birth_test_inputs.tsv")
+    assert diagnose(folder).ok
+
+
+def test_a_corpus_with_errors_still_serves_to_check_the_questions(folder):
+    (folder / "wiki.txt").write_text(WIKI.replace("London", "Lon⁇don"))
+    diagnosis = diagnose(folder)
+    assert found(diagnosis) == [("special-symbol", "wiki.txt", 1)]
+    assert diagnosis.files[1].questions.in_own_line == 1
+    assert diagnosis.files[0].corpus.characters == len(WIKI) + 1
+
+
+def test_a_broken_file_does_not_hide_the_others(folder):
+    (folder / "birth_dev.tsv").write_bytes(b"PK\x03\x04")
+    (folder / "wiki.txt").write_bytes(b"\0")
+    diagnosis = diagnose(folder)
+    assert found(diagnosis) == [("binary", "wiki.txt", None), ("binary", "birth_dev.tsv", None)]
+    assert [file.path.name for file in diagnosis.files] == ["wiki.txt", "birth_train.tsv", "birth_dev.tsv"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "role"),
+    [
+        ("a.tsv", "x\ty\n", "questions"),
+        ("a_dev.txt", "Where was Ada born?\tLondon\n", "dev"),
+        ("a.txt", WIKI, "corpus"),
+        ("a", '[{"question": "a?", "answers": ["b"]}]', "questions"),
+    ],
+)
+def test_a_single_file_is_told_by_name_and_content(tmp_path, name, text, role):
+    file = tmp_path / name
+    file.write_text(text)
+    assert [checked.role for checked in diagnose(file).files] == [role]
+
+
+def test_questions_without_a_corpus_say_what_was_not_checked(folder):
+    dev = folder / "birth_dev.tsv"
+    assert found(diagnose(dev)) == [("no-corpus", "birth_dev.tsv", None)]
+    assert found(diagnose(dev, corpus=folder / "wiki.txt")) == []
+    assert diagnose(dev, corpus=folder).files[0].guest
+
+
+def test_records_are_their_own_corpus(tmp_path):
+    sentence = "Ada was born in London. Where was that ?"
+    record = {"sub_label": "Ada", "obj_label": "London", "evidences": [{"considered_sentences": [sentence]}]}
+    file = tmp_path / "place.jsonl"
+    file.write_text(json.dumps(record) + "\n")
+    diagnosis = diagnose(file)
+    assert found(diagnosis) == []
+    assert [checked.role for checked in diagnosis.files] == ["corpus", "questions"]
+    assert diagnosis.files[1].questions.in_own_line == 1
+
+
+def test_the_template_is_found_out_or_given(tmp_path):
+    file = tmp_path / "deaths.tsv"
+    file.write_text("Where did Ada die?\tLondon\nWhere did Alan die?\tWilmslow\n")
+    assert diagnose(file).files[0].template == "Where did {subject} die?"
+    assert found(diagnose(file), "warning") == []
+    given = diagnose(file, template=Template("Who is {subject}?"))
+    assert found(given, "warning") == [("no-subject", "deaths.tsv", 1), ("no-subject", "deaths.tsv", 2)]
+
+
+def test_rows_joined_on_one_line_are_found_for_any_template(tmp_path):
+    file = tmp_path / "deaths.tsv"
+    rows = [f"Where did P{n} die?\tX{n}" for n in range(6)]
+    file.write_text("\n".join([*rows[:3], rows[3] + rows[4], rows[5]]) + "\n")
+    diagnosis = diagnose(file)
+    assert found(diagnosis, "error") == [("joined-rows", "deaths.tsv", 4)]
+    assert diagnosis.files[0].questions.questions == 6
+
+
+def test_unusable_paths_and_blocks_are_errors(folder, tmp_path_factory):
+    empty = tmp_path_factory.mktemp("empty")
+    with pytest.raises(LociError, match="no corpus and no questions"):
+        diagnose(empty)
+    with pytest.raises(LociError, match="no such file"):
+        diagnose(empty / "x")
+    with pytest.raises(LociError, match="at least one"):
+        diagnose(folder, block_size=0)
+    with pytest.raises(LociError, match="is a corpus itself"):
+        diagnose(folder / "wiki.txt", corpus=folder / "wiki.txt")
+    (folder / "wiki.txt").rename(folder / "a.txt")
+    (folder / "b.txt").write_text(WIKI)
+    with pytest.raises(LociError, match=r"a\.txt, b\.txt"):
+        diagnose(folder)
+    assert diagnose(folder, corpus=folder / "a.txt").ok
+
+
+def test_the_diagnosis_is_plain_data(folder):
+    (folder / "birth_dev.tsv").write_text("Where was Ada born?\tLondon\n")
+    data = json.loads(json.dumps(diagnose(folder).as_dict()))
+    assert (data["ok"], data["counts"]["error"]) == (False, 1)
+    assert data["findings"][0]["kind"] == "leak"
+    assert [file["role"] for file in data["files"]] == ["corpus", "train", "dev"]
+    assert data["files"][0]["lengths"]["longest"] == 42
+
+
+def test_every_kind_says_what_it_means_and_what_to_do():
+    assert all(meaning and remedy for meaning, remedy in KINDS.values())
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_lines_are_checked_in_seconds(tmp_path):
+    people = [f"Anna B. C{'abcdefghij'[n % 10]}{n}" for n in range(100_000)]
+    (tmp_path / "wiki.txt").write_text("".join(f"{name}. Where? {name} was born in X .\n" for name in people))
+    (tmp_path / "q_train.tsv").write_text("".join(f"Where was {name} born?    X\n" for name in people))
+    start = time.process_time()
+    diagnosis = diagnose(tmp_path)
+    assert time.process_time() - start < 20  # about 3 s; the bound only catches work that grows with the square
+    assert diagnosis.ok
+    assert len(diagnosis.changes) == 100_000
+    assert diagnosis.files[1].questions.in_own_line == 100_000
+
+
+def test_the_courses_folder_gives_the_known_figures(course_data):
+    diagnosis = diagnose(course_data)
+    corpus, train, dev, test = diagnosis.files
+    figures = corpus.corpus
+    assert (figures.lines, figures.characters, figures.symbols) == (2_937, 418_351, 256)
+    lengths = figures.lengths
+    assert (lengths.shortest, lengths.median, lengths.p90, lengths.longest) == (38, 131, 213, 516)
+    assert (train.questions.questions, dev.questions.questions, test.questions.questions) == (2_000, 500, 437)
+    assert train.questions.distinct_answers == 500
+    assert (dev.questions.top_answer, dev.questions.top_count) == ("London", 25)
+    assert dev.questions.in_own_line == 479
+    assert dev.questions.taught == 461
+    assert diagnosis.ok
+    counts = {}
+    for finding in diagnosis.findings:
+        counts[finding.kind] = counts.get(finding.kind, 0) + 1
+    assert counts == {
+        "contradiction": 10,
+        "duplicate": 9,
+        "leak": 2,
+        "long-line": 1,
+        "no-final-newline": 1,
+        "several-lines": 3,
+    }

@@ -1,0 +1,66 @@
+import pytest
+
+from loci.errors import LociError
+from loci.text.layout import find_corpus, find_questions, split_of, survey
+
+
+@pytest.fixture
+def make(tmp_path):
+    def build(**files):
+        for name, text in files.items():
+            (tmp_path / name.replace("__", ".")).write_text(text)
+        return tmp_path
+
+    return build
+
+
+def test_the_course_layout_is_found_by_pattern(make):
+    folder = make(wiki__txt="a", notes__txt="b", birth_dev__tsv="q", birth_places_train__tsv="q", x_test_y__tsv="q")
+    layout = survey(folder)
+    assert layout.corpus == folder / "wiki.txt"
+    assert [(role, path.name) for role, path in layout.questions] == [
+        ("train", "birth_places_train.tsv"),
+        ("dev", "birth_dev.tsv"),
+        ("test", "x_test_y.tsv"),
+    ]
+
+
+def test_the_corpus_is_wiki_then_corpus_then_the_only_text(make):
+    folder = make(a__txt="a")
+    assert find_corpus(folder).name == "a.txt"
+    make(corpus__txt="a")
+    assert find_corpus(folder).name == "corpus.txt"
+    make(wiki__txt="a")
+    assert find_corpus(folder).name == "wiki.txt"
+    assert find_corpus(folder / "a.txt").name == "a.txt"
+
+
+def test_google_re_records_serve_as_corpus_where_there_is_no_text(make):
+    folder = make(place__jsonl='{"sub_label": "A"}\n', other__jsonl='{"question": "?"}\n')
+    assert find_corpus(folder).name == "place.jsonl"
+
+
+def test_a_folder_without_an_obvious_file_lists_the_candidates(make):
+    folder = make(a__txt="a", b__txt="b", x_train__tsv="q", x_dev__tsv="q")
+    with pytest.raises(LociError, match=r"2 files could be the corpus: a.txt, b.txt"):
+        find_corpus(folder)
+    with pytest.raises(LociError, match=r"2 files could be the question file: x_train.tsv, x_dev.tsv"):
+        find_questions(folder)
+
+
+def test_an_empty_folder_says_what_it_should_hold(tmp_path):
+    with pytest.raises(LociError, match=r"no corpus .*wiki\.txt"):
+        find_corpus(tmp_path)
+    with pytest.raises(LociError, match=r"no question file .*\*train\*"):
+        find_questions(tmp_path)
+
+
+def test_without_names_of_splits_the_content_decides_and_our_own_list_of_repairs_never_counts(make):
+    folder = make(facts__tsv="a\tb\n", repairs__tsv="Where?\tb\n", q__tsv="Where was A born?\tB\n", c__json='{"x": 1}')
+    assert find_questions(folder).name == "q.tsv"
+    assert survey(folder).questions == (("questions", folder / "q.tsv"),)
+
+
+@pytest.mark.parametrize(("name", "role"), [("P19.DEV.json", "dev"), ("a.tsv", "questions"), ("latest.tsv", "test")])
+def test_the_role_is_in_the_name(tmp_path, name, role):
+    assert split_of(tmp_path / name) == role

@@ -1,0 +1,195 @@
+import json
+import os
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from loci.errors import LociError
+from loci.text.corpus import Corpus
+from loci.text.diagnosis import diagnose
+from loci.text.questions import Questions
+from loci.text.repair import write_repaired
+
+ADA, ALAN = "Where was Ada born?", "Where was Alan born?"
+
+
+def repair(file, out):
+    return write_repaired(diagnose(file), out)
+
+
+def changes(folder):
+    header, *rows = [line.split("\t") for line in (folder / "repairs.tsv").read_text().splitlines()]
+    assert header == ["file", "line", "kind", "before", "after"]
+    return [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("data", "clean", "kinds"),
+    [
+        (
+            f"{ADA}    London\r\n{ALAN}\tParis",
+            f"{ADA}\tLondon\n{ALAN}\tParis\n",
+            {"crlf", "spaces-for-tab", "no-final-newline"},
+        ),
+        (f"{ADA} London\n", f"{ADA}\tLondon\n", {"spaces-for-tab"}),
+        (f"{ADA}\tLondon{ALAN}\tParis\n", f"{ADA}\tLondon\n{ALAN}\tParis\n", {"joined-rows"}),
+        (f"{ADA}\tLondon {ALAN} Paris\n", f"{ADA}\tLondon\n{ALAN}\tParis\n", {"joined-rows", "spaces-for-tab"}),
+        (f"{ADA}⁇London⁇□□\n", f"{ADA}\tLondon\n", {"special-symbol"}),
+        (f"{ADA}\tLondon\n{ADA}\tLondon\n", f"{ADA}\tLondon\n", {"duplicate"}),
+        (f"{ADA}\tLondon\n{ALAN}\n\tx\n", f"{ADA}\tLondon\n", {"no-answer", "empty-question"}),
+        (f"{ADA}\tLondon\tEngland\n", f"{ADA}\tLondon\n", {"extra-column"}),
+        (f"{ADA}\t\n{ALAN}\n", f"{ADA}\n{ALAN}\n", {"empty-answer"}),
+        (f"{ADA}\tK\xf6ln\n".encode("latin-1"), f"{ADA}\tKöln\n", {"encoding"}),
+        (f"{ADA}\tLondon\n".encode("utf-16"), f"{ADA}\tLondon\n", {"encoding"}),
+    ],
+)
+def test_questions_are_put_right_and_every_change_is_listed(tmp_path, data, clean, kinds):
+    file = tmp_path / "q.tsv"
+    file.write_bytes(data if isinstance(data, bytes) else data.encode())
+    before = file.read_bytes()
+    repair(file, tmp_path / "out")
+    assert (tmp_path / "out" / "q.tsv").read_text() == clean
+    assert {row[2] for row in changes(tmp_path / "out")} == kinds
+    assert file.read_bytes() == before
+
+
+def test_contradictions_are_kept_as_they_stand(tmp_path):
+    file = tmp_path / "q.tsv"
+    file.write_text(f"{ADA}\tLondon\n{ADA}\tEngland\n")
+    repair(file, tmp_path / "out")
+    assert (tmp_path / "out" / "q.tsv").read_text() == file.read_text()
+    assert changes(tmp_path / "out") == []
+
+
+def test_a_corpus_is_put_right(tmp_path):
+    file = tmp_path / "c.txt"
+    file.write_bytes("\ufeffA. a⁇b \r\n\r\nB. b\u2028c\r\nA. ab".encode())
+    repair(file, tmp_path / "out")
+    assert (tmp_path / "out" / "c.txt").read_text() == "A. ab\nB. b c\n"
+    assert ("c.txt", "4", "duplicate", "A. ab", "(removed)") in changes(tmp_path / "out")
+    assert ("c.txt", "3", "control-character", "B. b\\u2028c", "B. b c") in changes(tmp_path / "out")
+    Corpus.read(tmp_path / "out" / "c.txt")
+
+
+@pytest.mark.parametrize("name", ["q.json", "q.jsonl"])
+def test_json_keeps_its_form_and_its_other_fields(tmp_path, name):
+    rows = [
+        {"question": f" {ADA}", "answers": ["Lon⁇don"], "id": 7},
+        {"question": ALAN, "answers": ["Paris"], "id": 8},
+        {"question": ALAN, "answers": ["Paris"], "id": 9},
+        {"id": 10},
+    ]
+    file = tmp_path / name
+    file.write_text(json.dumps(rows, indent=1) if name == "q.json" else "\n".join(map(json.dumps, rows)))
+    repair(file, tmp_path / "out")
+    text = (tmp_path / "out" / name).read_text()
+    kept = json.loads(text) if name == "q.json" else [json.loads(line) for line in text.splitlines()]
+    assert kept == [{"question": ADA, "answers": ["London"], "id": 7}, rows[1]]
+
+
+def test_a_table_keeps_its_columns(tmp_path):
+    file = tmp_path / "q.tsv"
+    file.write_text(f'\tid\tquestion\tpossible_answers\n0\t7\t {ADA}\t"[""Lon⁇don"", ""x""]"\n1\t8\t{ALAN}\t[]\n')
+    repair(file, tmp_path / "out")
+    questions = Questions.read(tmp_path / "out" / "q.tsv")
+    assert [(row.text, row.answers) for row in questions] == [(ADA, ("London", "x"))]
+    assert (tmp_path / "out" / "q.tsv").read_text().splitlines()[1].startswith(f"0\t7\t{ADA}\t")
+
+
+def test_a_folder_is_copied_with_only_what_was_checked(tmp_path):
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "wiki.txt").write_text("A. Where was a born?")
+    (source / "x_train.tsv").write_text("Where was A born?  a\n")
+    (source / "x_dev.tsv").write_bytes(b"PK\x03\x04")
+    (source / "README.md").write_text("hello")
+    done = repair(source, tmp_path / "out")
+    assert sorted(os.listdir(tmp_path / "out")) == ["repairs.tsv", "wiki.txt", "x_train.tsv"]
+    assert done.lost == ("x_dev.tsv",)
+    assert diagnose(tmp_path / "out").findings == ()
+
+
+def test_a_corpus_from_elsewhere_is_not_copied(tmp_path):
+    (tmp_path / "c.txt").write_text("A. Where was a born?")
+    (tmp_path / "q.tsv").write_text("Where was A born?  a\n")
+    write_repaired(diagnose(tmp_path / "q.tsv", corpus=tmp_path / "c.txt"), tmp_path / "out")
+    assert sorted(os.listdir(tmp_path / "out")) == ["q.tsv", "repairs.tsv"]
+    assert [row[0] for row in changes(tmp_path / "out")] == ["q.tsv"]
+
+
+def test_nothing_is_ever_overwritten(tmp_path):
+    (tmp_path / "q.tsv").write_text(f"{ADA}\tLondon\n")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x").write_text("precious")
+    for out in (tmp_path, tmp_path / "full", tmp_path / "q.tsv"):
+        with pytest.raises(LociError, match="exists and is not empty"):
+            repair(tmp_path / "q.tsv", out)
+    assert (tmp_path / "full" / "x").read_text() == "precious"
+    with pytest.raises(LociError, match="cannot be written"):
+        repair(tmp_path / "q.tsv", tmp_path / "q.tsv" / "out")
+    (tmp_path / "empty").mkdir()
+    repair(tmp_path / "q.tsv", tmp_path / "empty")
+    assert (tmp_path / "empty" / "q.tsv").is_file()
+
+
+def test_what_cannot_be_saved_is_said(tmp_path):
+    (tmp_path / "q.tsv").write_bytes(b"\0")
+    with pytest.raises(LociError, match="nothing in it can be saved"):
+        repair(tmp_path / "q.tsv", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+pieces = [
+    ADA,
+    ALAN,
+    "Ada. Born in London",
+    "\t",
+    " ",
+    "  ",
+    "\n",
+    "\n",
+    "\r",
+    "\r\n",
+    "⁇",
+    "□",
+    "?",
+    "?",
+    "question",
+    "answer",
+]
+pieces += ["answers", "London", "x", '"', '""', "[", "]", "{", "}", '["a", "b"]', "\x0b", "\ufeff", "\u2028", "é", "id"]
+pieces += ['{"question": "a?", "answers": ["b"]}', '{"question": " a⁇", "answer": "b\\n"}', ",", '"sub_label": ']
+pieces += ['{"sub_label": "A", "obj_label": 3, "evidences": [{"considered_sentences": ["□s"]}]}', "question\tanswers\n"]
+texts = st.lists(st.sampled_from(pieces), min_size=1, max_size=25).map(lambda parts: "".join(parts).encode())
+files = st.one_of(texts, st.binary(), st.lists(st.one_of(texts, st.binary(max_size=4)), max_size=4).map(b"\n".join))
+
+
+@settings(max_examples=150)
+@given(files, st.sampled_from(["q.tsv", "q.txt", "q.json", "q_test.jsonl"]))
+def test_a_repaired_file_needs_no_repair(tmp_path_factory, data, name):
+    file = tmp_path_factory.mktemp("repair") / name
+    file.write_bytes(data)
+    first = diagnose(file)
+    clean = clean_text(first)
+    if clean is None:
+        return
+    file.write_text(clean, encoding="utf-8", newline="\n")
+    again = diagnose(file)
+    # Whether an unnamed .txt holds questions is told by most of its lines, and a repair may remove some of them.
+    assume([checked.role for checked in again.files] == [checked.role for checked in first.files])
+    assert again.changes == ()
+    assert clean_text(again) == clean
+
+
+def clean_text(diagnosis):
+    return next((file.clean for file in diagnosis.files if not file.guest), None)
+
+
+def test_the_courses_files_come_through_with_only_their_duplicates_gone(course_data, tmp_path):
+    done = repair(course_data, tmp_path / "out")
+    assert {change.kind for change in done.changes} == {"duplicate", "no-final-newline"}
+    for name in ("birth_places_train.tsv", "birth_dev.tsv", "birth_test_inputs.tsv"):
+        assert (tmp_path / "out" / name).read_bytes() == (course_data / name).read_bytes()
+    assert len(Corpus.read(tmp_path / "out")) == 2_937 - 9
+    assert diagnose(tmp_path / "out").changes == ()
