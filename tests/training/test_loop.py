@@ -37,7 +37,7 @@ def test_a_run_holds_all_it_should(tiny_recipe, tiny_data, tmp_path):
     assert info.finished
     assert info.recipe == tiny_recipe
     loaded = ckpt.load_model(tmp_path / "run")
-    assert loaded.vocab == tiny_data.corpus.vocab
+    assert loaded.vocab == tiny_data.vocab
     assert loaded.corpus_hash == tiny_data.corpus.hash
     rows = read_metrics(tmp_path / "run")
     assert [row["total_steps"] for row in rows] == list(range(1, 24))
@@ -142,6 +142,19 @@ def test_what_cannot_be_done_is_said(tiny_recipe, tiny_data, tmp_path):
         ckpt.load_model(tmp_path / "nowhere")
     with pytest.raises(LociError, match="unknown model field n_layers"):
         train(tiny_recipe.override(["model.n_layers=2"]), tiny_data, tmp_path / "typo")
+
+
+def test_the_vocabulary_knows_the_questions_characters_too(tiny_data):
+    assert "?" not in tiny_data.corpus.raw
+    assert not tiny_data.vocab.missing("Where was Abcd born?" + tiny_data.corpus.raw)
+
+
+def test_what_the_last_stage_lacks_is_said_before_the_first_begins(tiny_recipe, tiny_data, tmp_path):
+    long = dataclasses.replace(tiny_data.questions.rows[0], text="a" * 70)
+    data = dataclasses.replace(tiny_data, questions=dataclasses.replace(tiny_data.questions, rows=(long,)))
+    with pytest.raises(LociError, match="block"):
+        train(tiny_recipe, data, tmp_path / "run")
+    assert not ckpt.checkpoints(tmp_path / "run")
 
 
 def test_a_resumed_run_refuses_other_data(tiny_recipe, tiny_data, tmp_path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from loci.errors import LociError
 from loci.model import GPT, GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
+from loci.text.vocab import Vocab
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import TrainingState
 from loci.training.loss import next_character_loss
@@ -38,6 +40,14 @@ class TrainingData:
     corpus: Corpus
     questions: Questions | None = None
 
+    @cached_property
+    def vocab(self) -> Vocab:
+        """The characters of the corpus and of what is asked: a corpus of statements may lack the question mark."""
+        asked = (
+            [] if self.questions is None else [question.text + "".join(question.answers) for question in self.questions]
+        )
+        return Vocab.from_text(self.corpus.raw + "".join(asked))
+
     def records(self, source: str) -> Sequence[Any]:
         """The records of a named source."""
         if source == "corpus":
@@ -47,14 +57,6 @@ class TrainingData:
                 "the recipe asks for train questions and there are none",
                 remedy="give --questions FILE, or a --data folder with a *train*.tsv",
             )
-        for question in self.questions.answered:
-            if missing := self.corpus.vocab.missing(question.text + question.answers[0]):
-                raise LociError(
-                    f"the question holds {', '.join(map(repr, missing))}, which the corpus lacks",
-                    path=self.questions.path,
-                    line=question.number,
-                    remedy="drop it or spell it with the corpus's characters; loci check lists them all",
-                )
         return self.questions.answered
 
     def describe(self) -> dict[str, Any]:
@@ -135,13 +137,15 @@ def train(
         state = ckpt.read_config(run / ckpt.FINAL)
         return Outcome(run, True, state["total_steps"], state["seconds"])
     found = ckpt.latest(run) if resume else None
-    vocab = data.corpus.vocab
+    vocab = data.vocab
     if found is not None:
         model, state_at = ckpt.load_checkpoint(found).model, ckpt.load_state(found)
     else:
         config = GPTConfig.from_dict({**info.recipe.model, "vocab_size": len(vocab)})
         model = initial if initial is not None else GPT(config, generator=torch.Generator().manual_seed(recipe.seed))
         state_at = TrainingState()
+    for index, stage in enumerate(info.recipe.stages):  # what is missing for the last stage is said before the first
+        make_stream(stage, index, info.recipe, data, model.config.block_size)
     if resume:
         rewind_metrics(run, state_at.total_steps)
     watching = observers(run)
@@ -168,7 +172,9 @@ def _open(run: Path, recipe: Recipe, data: TrainingData, resume: bool) -> RunInf
 
 def make_stream(stage: Stage, index: int, recipe: Recipe, data: TrainingData, block_size: int) -> BatchStream:
     """The batches of a stage."""
-    vocab = data.corpus.vocab
+    vocab = data.vocab
+    if data.questions is not None and any(part.source == "questions" for part in stage.mixture):
+        data.questions.require(vocab, block_size)
     sources = [
         Source(data.records(part.source), make_objective(part.objective, vocab, block_size, part.options), part.share)
         for part in stage.mixture
@@ -203,7 +209,7 @@ class _Loop:
                 return Outcome(self.run, False, self.state.total_steps, self.state.seconds)
         state = self.state
         about = {**self.about, "total_steps": state.total_steps, "seconds": round(state.seconds, 1)}
-        ckpt.save_checkpoint(self.run / ckpt.FINAL, self.model, self.data.corpus.vocab, about=about)
+        ckpt.save_checkpoint(self.run / ckpt.FINAL, self.model, self.data.vocab, about=about)
         return Outcome(self.run, True, state.total_steps, state.seconds)
 
     def _stage(self, index: int) -> bool:
@@ -282,7 +288,7 @@ class _Loop:
         self.state.stage = stage
         self.state.tensors = pack(optimisers)
         folder = ckpt.checkpoint_folder(self.run, self.state.total_steps)
-        ckpt.save_checkpoint(folder, self.model, self.data.corpus.vocab, about=self.about, state=self.state)
+        ckpt.save_checkpoint(folder, self.model, self.data.vocab, about=self.about, state=self.state)
         ckpt.prune(self.run, self.saving.keep)
         self.saved_at = time.perf_counter()
 

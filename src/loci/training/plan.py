@@ -85,8 +85,8 @@ class Stage:
 
     def with_budget(self, **budget: float) -> Stage:
         """The same stage under another budget."""
-        return dataclasses.replace(self, **{"epochs": None, "steps": None, "minutes": None, **budget})  # type:
-        ignore[arg - type]
+        changes: dict[str, Any] = {"epochs": None, "steps": None, "minutes": None, **budget}
+        return dataclasses.replace(self, **changes)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,69 @@
+"""Loss shaping: terms that ask attention to be sharp, or near. Total loss = language-model loss + λ · term.
+
+Both are pure functions of a trace, so they come from the forward pass that the loss itself needs. A term that is
+minimised only by attention of a special form takes away what other heads may need: that it helps is a claim to be
+measured, not a property. Knows nothing of λ, of optimisation or of the loss it is added to.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from loci.errors import LociError
+from loci.model.trunk import Trace
+
+
+def focus(trace: Trace, counted: Bool[Tensor, "B T"] | None = None) -> Float[Tensor, ""]:
+    """L_focus: mean entropy of α in nats, over layers, heads and attending positions; 0 when every head copies one
+    place.
+
+    Position t can spread over t places, so an even spread costs ln t there. `counted` names the positions that matter
+    (all, if None): padding attends too, but to no purpose.
+    """
+    _require(trace)
+    # A masked weight is exactly 0, where ln has no value and its slope no bound: the least positive number stands in.
+    return _mean([-(weights * weights.clamp_min(_least(weights)).log()).sum(-1) for weights in trace], counted)
+
+
+def near(trace: Trace, l_max: float, counted: Bool[Tensor, "B T"] | None = None) -> Float[Tensor, ""]:
+    """L_near: mean of min(L_max, Σ_s α(t, s)(t − s)²) over all layers but the last, heads and attending positions t.
+
+    The last layer stays free to fetch from afar. L_max ends the pull where a head looks so far away that it must have a
+    reason: beyond it the slope is zero. A single layer has no term, and the loss is 0.
+    """
+    _require(trace)
+    if l_max <= 0:
+        raise LociError(f"L_max must be positive, it is {l_max}")
+    if len(trace) == 1:
+        return trace[0].new_zeros(())
+    terms = []
+    for weights in trace[:-1]:
+        queries, keys = weights.shape[-2:]
+        if queries != keys:
+            raise LociError(
+                f"distance is between characters, and a layer of this model attends from {queries} to {keys} places",
+                remedy="shape a model with a plain trunk",
+            )
+        places = torch.arange(keys, device=weights.device, dtype=weights.dtype)
+        squared = (places[:, None] - places[None, :]).square()
+        terms.append((weights * squared).sum(-1).clamp_max(l_max))
+    return _mean(terms, counted)
+
+
+def _require(trace: Trace) -> None:
+    assert len(trace) > 0, "a trace has at least one layer"
+
+
+def _least(weights: Tensor) -> float:
+    return float(torch.finfo(weights.dtype).tiny)
+
+
+def _mean(terms: list[Float[Tensor, "B H T"]], counted: Bool[Tensor, "B T"] | None) -> Float[Tensor, ""]:
+    """Layers weigh the same; within one, every head at every position that counts."""
+    if counted is None:
+        return torch.stack([term.mean() for term in terms]).mean()
+    if not bool(counted.any()):
+        return terms[0].new_zeros(())
+    return torch.stack([term.mean(dim=1)[counted].mean() for term in terms]).mean()
