@@ -56,7 +56,7 @@ def test_bounds(layers, heads, width, l_max, seed):
 
 
 def trained_gradients(term):
-    config = GPTConfig(11, block_size=8, n_layer=2, n_head=2, n_embd=8, embd_pdrop=0, attn_pdrop=0, resid_pdrop=0)
+    config = GPTConfig(11, block_size=8, n_layer=2, n_head=2, n_embd=8, embd_pdrop=0.0, attn_pdrop=0.0, resid_pdrop=0.0)
     model = GPT(config, generator=torch.Generator().manual_seed(0))
     ids = torch.arange(8)[None]
     before = term(model(ids, trace=True).trace)
