@@ -10,7 +10,6 @@ examples:
 
 from __future__ import annotations
 
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -58,6 +57,7 @@ def train(
 
     if recipe == "list":
         return _list_recipes()
+    from loci.cli.interrupt import InterruptFlag
     from loci.cli.progress import ProgressBar
 
     taught, chosen = _resumed(out, data, corpus, questions) if resume else _fresh(recipe, data, corpus, questions)
@@ -70,7 +70,7 @@ def train(
 
     if tensorboard and not TensorBoard.available():
         print("loci train: TensorBoard is not installed (pip install 'loci-lab[tensorboard]')", file=sys.stderr)
-    with _InterruptFlag() as interrupted:
+    with InterruptFlag() as interrupted:
         outcome = carry_out(
             chosen, taught, out, observers=observers, resume=resume, should_stop=lambda: interrupted.raised
         )
@@ -148,23 +148,3 @@ def _list_recipes() -> int:
         table.add_row(name, " → ".join(stage.name for stage in recipe.stages), recipe.note)
     Console().print(table)
     return 0
-
-
-class _InterruptFlag:
-    """The first ctrl-C (or SIGTERM) asks the loop to save and stop; a second one stops at once."""
-
-    raised = False
-
-    def __enter__(self) -> _InterruptFlag:
-        self.before = {name: signal.signal(name, self._note) for name in (signal.SIGINT, signal.SIGTERM)}
-        return self
-
-    def _note(self, number: int, frame: object) -> None:
-        if self.raised:
-            raise KeyboardInterrupt
-        self.raised = True
-        print("\nsaving a checkpoint, then stopping (again to stop at once)", file=sys.stderr)
-
-    def __exit__(self, *_: object) -> None:
-        for name, handler in self.before.items():
-            signal.signal(name, handler)
