@@ -1,0 +1,133 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from loci.cli.main import main
+from loci.knowledge.rows import read_predictions
+from loci.training.run import read_run
+
+TINY = "--set model.n_layer=1 --set model.n_embd=16 --set model.n_head=2".split()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli") / "world"
+    assert main(["world", "--people", "30", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(world):
+    out = world.parent / "run"
+    steps = ["--set", "pretrain.steps=4", "--set", "finetune.steps=3"]
+    assert main(["train", "--recipe", "course-2024", "--data", str(world), "--out", str(out), *TINY, *steps]) == 0
+    return out
+
+
+def test_a_run_can_be_trained_listed_and_asked(run, world, capsys):
+    assert read_run(run).finished
+    capsys.readouterr()
+    assert main(["runs", str(run.parent), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["state"], row["steps"]) == ("finished", 7)
+    dev = world / "birth_dev.tsv"
+    assert main(["evaluate", str(run), "--questions", str(dev), "--json", "--text", str(run / "answers.txt")]) == 0
+    result = json.loads(capsys.readouterr().out)
+    rows = read_predictions(result["predictions"])
+    assert result["questions"] == result["scored"] == len(rows) == len(dev.read_text().splitlines())
+    assert 0 <= result["low"] <= result["accuracy"] <= result["high"] <= 1
+    assert (run / "answers.txt").read_text() == "".join(f"{row.prediction}\n" for row in rows)
+    assert main(["runs", str(run.parent)]) == 0
+    assert "birth_dev" in capsys.readouterr().out
+
+
+def test_questions_without_answers_are_answered_not_scored(run, world, capsys):
+    questions = world / "birth_test_inputs.tsv"
+    assert main(["evaluate", str(run), "--questions", str(questions), "--out", str(run / "test.jsonl")]) == 0
+    assert "no expected answers" in capsys.readouterr().out
+    assert len(read_predictions(run / "test.jsonl")) == len(questions.read_text().splitlines())
+
+
+def test_other_systems_answers_are_scored(world, tmp_path, capsys):
+    dev = world / "birth_dev.tsv"
+    pairs = [line.split("\t") for line in dev.read_text().splitlines()]
+    theirs = tmp_path / "theirs.tsv"
+    theirs.write_text("".join(f"{q}\t{a if i else 'Nowhere'}\n" for i, (q, a) in enumerate(pairs)))
+    assert main(["evaluate", "--predictions", str(theirs), "--questions", str(dev), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["correct"] == len(pairs) - 1
+
+
+def test_variant_seed_and_minutes_reach_the_recipe(world, tmp_path):
+    flags = ["--variant", "rope", "--seed", "9", "--minutes", "0.01", "--tensorboard"]
+    assert (
+        main(["train", "--recipe", "course-2024", "--data", str(world), "--out", str(tmp_path / "run"), *TINY, *flags])
+        == 0
+    )
+    recipe = read_run(tmp_path / "run").recipe
+    assert (recipe.model["positions"], recipe.seed) == ("rope", 9)
+    assert sum(stage.minutes for stage in recipe.stages) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "--recipe", "nope", "--data", "WORLD"], "course-2024"),
+        (["train", "--recipe", "course-2024"], "--data"),
+        (["train", "--data", "nowhere"], "nowhere"),
+        (["train", "--data", "WORLD", "--variant", "gpt"], "vanilla"),
+        (["train", "--data", "WORLD", "--set", "pretrain.lr"], "stage.field=value"),
+        (["train", "--data", "WORLD", "--set", "model.n_head=3", "--out", "OUT"], "n_head"),
+        (["train", "--data", "WORLD", "--out", "RUN"], "--resume"),
+        (["train", "--resume", "--out", "WORLD"], "is no run"),
+        (["evaluate", "nowhere", "--questions", "WORLD/birth_dev.tsv"], "no such run"),
+        (["evaluate", "RUN", "--questions", "nowhere.tsv"], "nowhere.tsv"),
+        (["evaluate", "--questions", "WORLD/birth_dev.tsv"], "--predictions"),
+        (["runs", "nowhere"], "no such folder"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(arguments, said, run, world, tmp_path, capsys):
+    places = {"WORLD": str(world), "RUN": str(run), "OUT": str(tmp_path / "out")}
+    for word, path in places.items():
+        arguments = [argument.replace(word, path) for argument in arguments]
+    capsys.readouterr()
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert "Traceback" not in error
+
+
+def test_recipes_are_listed(capsys):
+    assert main(["train", "--recipe", "list"]) == 0
+    assert "course-2021" in capsys.readouterr().out
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(world, tmp_path):
+    out = tmp_path / "run"
+    command = [
+        sys.executable,
+        "-m",
+        "loci",
+        "train",
+        "--recipe",
+        "course-2024",
+        "--data",
+        str(world),
+        "--out",
+        str(out),
+    ]
+    process = subprocess.Popen([*command, *TINY], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (out / "metrics.jsonl").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert f"loci train --resume --out {out}" in stdout.replace("\n", "")
+    assert list((out / "checkpoints").glob("step-*"))
+    assert "Traceback" not in stderr
