@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from loci.model.attention import ATTENTIONS, Attention
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, linear, total
+from loci.model.costing import Cost, dropout, keep, linear, total
 from loci.model.positions import Positions
 
 
@@ -26,19 +26,22 @@ def make_norm(config: GPTConfig) -> nn.Module:
     return nn.LayerNorm(config.n_embd) if config.norm == "layer" else nn.RMSNorm(config.n_embd)
 
 
-def norm_cost(config: GPTConfig, length: int) -> Cost:
-    """A norm keeps its input and a number or two a position."""
-    layer = config.norm == "layer"
-    return Cost(
-        parameters=config.n_embd * (2 if layer else 1), kept=length * config.n_embd + length * (2 if layer else 1)
-    )
+def norm_cost(config: GPTConfig, length: int, *, keeps_input: bool = True) -> Cost:
+    """LayerNorm keeps its input and two numbers a position, RMSNorm its input, the normalised input and one."""
+    d, layer = config.n_embd, config.norm == "layer"
+    own = length * (2 if layer else d + 1)
+    return Cost(parameters=2 * d if layer else d) + keep(own + length * d if keeps_input else own)
 
 
 def mlp_cost(config: GPTConfig, length: int) -> Cost:
     """8d² parameters: the largest part of a block at course sizes."""
     d = config.n_embd
-    inner = 4 * length * d * (1 if config.activation == "gelu" else 2)
-    return total(linear(length, d, 4 * d), Cost(kept=inner), linear(length, 4 * d, d))
+    return total(
+        linear(length, d, 4 * d),
+        keep(4 * length * d),  # what the activation needs: its input, or ReLU's result
+        linear(length, 4 * d, d),
+        dropout(length * d, config.resid_pdrop),
+    )
 
 
 class MLP(nn.Module):

@@ -22,13 +22,16 @@ class Clock:
         self.uniform: int | None = 0  # the common length, or None once rows differ
         self.lengths = torch.zeros(batch, dtype=torch.long, device=device)
         self.longest = 0  # upper bound of lengths, known without reading the tensor
+        self._next: dict[int, Tensor] = {}  # places already worked out since the clock last moved
 
     def positions(self, width: int) -> Int[Tensor, "b T"]:
         """Places that the next `width` characters of each row will take: (1, T) while rows agree, else (B, T)."""
-        steps = torch.arange(width, device=self.device)
-        if self.uniform is not None:
-            return (steps + self.uniform)[None]
-        return self.lengths[:, None] + steps
+        if width not in self._next:
+            if self.uniform is not None:
+                self._next[width] = torch.arange(self.uniform, self.uniform + width, device=self.device)[None]
+            else:
+                self._next[width] = self.lengths[:, None] + torch.arange(width, device=self.device)
+        return self._next[width]
 
     def visible(self, width: int) -> Bool[Tensor, "b 1 T S"]:
         """Which stored places each of the next `width` characters may look at, its own included."""
@@ -39,12 +42,14 @@ class Clock:
         """Count `width` characters more on every row."""
         assert self.longest + width <= self.capacity, "the cache is full"
         self.longest += width
+        self._next.clear()
         self.lengths = self.lengths + width
         if self.uniform is not None:
             self.uniform += width
 
     def set_lengths(self, lengths: Int[Tensor, "B"]) -> None:
         """After a prompt was read right-padded: each row's true length. What lies beyond is overwritten in time."""
+        self._next.clear()
         self.lengths = lengths.clone()
         self.longest = int(lengths.max())
         self.uniform = self.longest if bool((lengths == self.longest).all()) else None

@@ -1,12 +1,12 @@
-"""The arithmetic of costs: what a matrix product, a linear layer or a norm takes, as numbers that add up.
+"""The arithmetic of costs: what a matrix product, a linear layer or a norm takes, as figures that add up.
 
-Each class on an axis states its own cost with these; `loci.model.cost` puts a model together. All figures are for
-one sequence. Knows nothing of models.
+Each class on an axis states its own cost with these; `loci.model.cost` puts a model together. All figures are for one
+sequence. Knows nothing of models.
 
 The conventions, which the tests hold against PyTorch's own counters:
 - flops: 2·n·k·m for an (n, k)·(k, m) product, masked parts included; elementwise work is not counted.
-- kept: the numbers that training without dropout keeps from the forward for the backward pass. An operation counts its
-  inputs, unless the one before counted them as its output.
+- kept: the bytes that training in single precision keeps from the forward pass for the backward pass. Each operation
+  counts what it keeps, unless another has counted the same tensor.
 - cached: the numbers that generation remembers.
 """
 
@@ -14,10 +14,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Numbers are stored in single precision.
+BYTES = 4
+
 
 @dataclass(frozen=True)
 class Cost:
-    """Parameters, forward FLOPs, numbers kept for the backward pass, numbers remembered by generation."""
+    """Parameters, forward FLOPs, bytes kept for the backward pass, numbers remembered by generation."""
 
     parameters: int = 0
     flops: int = 0
@@ -41,23 +44,23 @@ def total(*costs: Cost) -> Cost:
     return result
 
 
-def product_flops(rows: int, inner: int, columns: int) -> int:
-    """One matrix product."""
-    return 2 * rows * inner * columns
+def keep(numbers: int, *, flags: int = 0) -> Cost:
+    """That many numbers, and truth values of a byte each, kept for the backward pass."""
+    return Cost(kept=BYTES * numbers + flags)
 
 
-def linear(length: int, n_in: int, n_out: int, *, bias: bool = True) -> Cost:
-    """A linear layer on `length` vectors; it keeps its input."""
-    return Cost(
-        parameters=n_in * n_out + (n_out if bias else 0), flops=product_flops(length, n_in, n_out), kept=length * n_in
-    )
+def products(rows: int, inner: int, columns: int) -> Cost:
+    """One matrix product; its operands are counted where they are made."""
+    return Cost(flops=2 * rows * inner * columns)
 
 
-def scores(n_queries: int, n_keys: int, width: int, *, heads: int) -> Cost:
-    """Inner products of queries and keys; the operands are counted where they are made."""
-    return Cost(flops=heads * product_flops(n_queries, width, n_keys))
+def linear(length: int, n_in: int, n_out: int, *, bias: bool = True, keeps_input: bool = True) -> Cost:
+    """A linear layer on `length` vectors. It keeps its input, unless another layer keeps the same."""
+    parameters = n_in * n_out + (n_out if bias else 0)
+    made = Cost(parameters) + products(length, n_in, n_out)
+    return made + keep(length * n_in) if keeps_input else made
 
 
-def mixing(n_queries: int, n_keys: int, width: int, *, heads: int) -> Cost:
-    """A softmax, whose result is kept, and the weighted sums of the values."""
-    return Cost(flops=heads * product_flops(n_queries, n_keys, width), kept=heads * n_queries * n_keys)
+def dropout(numbers: int, share: float) -> Cost:
+    """Dropout keeps what it multiplied with."""
+    return keep(numbers) if share else Cost()

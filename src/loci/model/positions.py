@@ -68,7 +68,6 @@ class LearnedPositions(Positions):
 class Rope(Positions):
     """Rotary positions in adjacent pairs: pair i of a head turns by place · base^(−2i/D). No parameters, no limit."""
 
-    frequencies: Tensor
     rotates = True
 
     @classmethod
@@ -82,17 +81,38 @@ class Rope(Positions):
 
     def __init__(self, config: GPTConfig):
         super().__init__(config)
-        width = config.query_width
-        frequencies = ROPE_BASE ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
-        self.register_buffer("frequencies", frequencies, persistent=False)
+        self.width = config.query_width
+        self._tables: tuple[Tensor, Tensor] | None = None
+        self._turn: tuple[Tensor, Tensor, Tensor] | None = None  # the last places asked for, their cosines and sines
+
+    def tables(self, length: int, like: Float[Tensor, "..."]) -> tuple[Float[Tensor, "L F"], Float[Tensor, "L F"]]:
+        """Cosines and sines of at least the first `length` places; remembered, since every layer of every step asks."""
+        known = self._tables
+        if known is None or len(known[0]) < length or known[0].dtype != like.dtype or known[0].device != like.device:
+            # Tables made while generating must also serve training, which inference tensors cannot.
+            with torch.inference_mode(False), torch.no_grad():
+                places = torch.arange(1 << (length - 1).bit_length())  # grows by doubling
+                cos, sin = rope_tables(places, self.width)
+                self._tables = known = (cos.to(like.device, like.dtype), sin.to(like.device, like.dtype))
+        return known
 
     def rotate(self, x: Float[Tensor, "B H T D"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B H T D"]:
         """Turn every pair (x₂ᵢ, x₂ᵢ₊₁) by its angle."""
-        # Angles in double precision: far places would otherwise lose the low bits that tell neighbours apart.
-        angles = positions[..., None].double() * self.frequencies  # (b, T, D/2)
-        cos, sin = (f(angles).to(x.dtype)[:, None] for f in (torch.cos, torch.sin))
+        turn = self._turn
+        # Queries and keys of all layers of a step share one tensor of places, so its identity is enough.
+        if turn is None or turn[0] is not positions or turn[1].dtype != x.dtype:
+            cos, sin = self.tables(int(positions.max()) + 1, x)
+            self._turn = turn = (positions, cos[positions][:, None], sin[positions][:, None])
+        _, cos, sin = turn
         even, odd = x[..., 0::2], x[..., 1::2]
         return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
+
+
+def rope_tables(places: Int[Tensor, "L"], width: int) -> tuple[Float[Tensor, "L F"], Float[Tensor, "L F"]]:
+    """cos and sin of place · base^(−2i/D), in double precision: far neighbours differ in the low bits only."""
+    frequencies = ROPE_BASE ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
+    angles = places[:, None].double() * frequencies
+    return angles.cos(), angles.sin()
 
 
 POSITIONS: Registry[type[Positions]] = Registry("positions")

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from loci.errors import LociError
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost
+from loci.model.costing import Cost, keep
 from loci.model.positions import POSITIONS, Positions
 
 VALUE_MIX_START = 0.5
@@ -99,9 +99,9 @@ def merge_heads(x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B T C"]:
     return x.transpose(1, 2).reshape(batch, width, -1)
 
 
-def value_mix_cost(config: GPTConfig) -> Cost:
-    """The weight of the value embeddings, where the config asks for them."""
-    return Cost(parameters=1) if config.value_embeddings else Cost()
+def value_mix_cost(config: GPTConfig, length: int) -> Cost:
+    """The weight of the value embeddings and the values that it makes, where the config asks for them."""
+    return Cost(parameters=1) + keep(length * config.n_embd) if config.value_embeddings else Cost()
 
 
 def refuse_rotation(config: GPTConfig, name: str) -> None:

@@ -12,10 +12,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from loci.model.attention.base import VALUE_MIX_START, attend, merge_heads, split_heads
-from loci.model.attention.dot import normalise, query_key_cost
+from loci.model.attention.dot import attend_cost, normalise, query_key_cost
 from loci.model.attention.temperature import Temperature
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, linear, scores, total
+from loci.model.costing import Cost, dropout, keep, linear, total
 from loci.model.positions import Positions
 
 
@@ -23,15 +23,19 @@ class CrossAttention(nn.Module):
     """Multi-head attention from one sequence to another."""
 
     @classmethod
-    def cost(cls, config: GPTConfig, length: int, context: int) -> Cost:
+    def cost(cls, config: GPTConfig, length: int, context: int, *, keeps_input: bool = True) -> Cost:
         """(ℓ + s)·2d² for the projections, 2ℓsd for scores and sums. The mask is kept, the weights are not."""
-        d, heads = config.n_embd, config.n_head
-        kept = heads * length if config.attn_pdrop == 0 else heads * length * context
+        d = config.n_embd
+        meet = config.n_head * config.query_width
         return total(
-            projection_cost(config, length, context),
-            scores(length, context, config.query_width, heads=heads),
-            Cost(flops=2 * length * context * d, kept=kept + length * context),
+            linear(length, d, meet, keeps_input=keeps_input),
+            linear(context, d, meet + d),
+            keep(length * meet + context * (meet + d)),
+            query_key_cost(config, length, context),
+            attend_cost(config, length, context),
+            keep(length * context),
             linear(length, d, d),
+            dropout(length * d, config.resid_pdrop),
         )
 
     def __init__(self, config: GPTConfig, positions: Positions, *, embeds_values: bool = False):
@@ -105,14 +109,3 @@ class CrossAttention(nn.Module):
         """Each position of `x` reads the context."""
         k, v = self.keys_values(context, context_places)
         return self.read(x, places, k, v, mask, trace=trace)
-
-
-def projection_cost(config: GPTConfig, length: int, context: int) -> Cost:
-    """Queries from `length` vectors, keys and values from `context`."""
-    d, meet = config.n_embd, config.n_head * config.query_width
-    return total(
-        linear(length, d, meet),
-        linear(context, d, meet + d),
-        Cost(kept=length * meet + context * (meet + d)),
-        query_key_cost(config, length, keys=context),
-    )

@@ -14,7 +14,7 @@ from loci.model.attention.base import Attention, place_indices, self_attend, val
 from loci.model.attention.temperature import Temperature
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, linear, mixing, scores, total
+from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.positions import POSITIONS, Positions
 
 
@@ -23,19 +23,16 @@ class DotAttention(Attention):
 
     @classmethod
     def cost(cls, config: GPTConfig, length: int) -> Cost:
-        """ℓd² for the four projections, ℓ²d for scores and sums. The fused kernel keeps row sums, no ℓ×ℓ matrix."""
-        d, heads, meet = config.n_embd, config.n_head, config.n_head * config.query_width
-        fused = Cost(kept=heads * length) if config.attn_pdrop == 0 else Cost(kept=heads * length * length)
-        mixed = mixing(length, length, config.head_width, heads=heads)
+        """ℓd² for the four projections, ℓ²d for scores and sums."""
+        d, meet = config.n_embd, config.n_head * config.query_width
         return total(
             linear(length, d, 2 * meet + d),
-            Cost(kept=length * (2 * meet + d)),
-            query_key_cost(config, length),
-            scores(length, length, config.query_width, heads=heads),
-            Cost(flops=mixed.flops),
-            fused,
+            keep(length * (2 * meet + d)),
+            query_key_cost(config, length, length),
+            attend_cost(config, length, length),
             linear(length, d, d),
-            value_mix_cost(config),
+            dropout(length * d, config.resid_pdrop),
+            value_mix_cost(config, length),
             Cost(cached=length * (meet + d)),
         )
 
@@ -76,9 +73,28 @@ def normalise(x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B H T D"]:
     return F.rms_norm(x, x.shape[-1:])
 
 
-def query_key_cost(config: GPTConfig, length: int, *, keys: int | None = None) -> Cost:
-    """What norms, turns and a trained temperature keep beyond the queries and keys themselves."""
-    keys = length if keys is None else keys
-    both = (length + keys) * config.n_head * config.query_width
-    copies = int(config.qk_norm) + int(POSITIONS[config.positions].rotates)
-    return Cost(kept=copies * both) + Temperature.cost(config, length, width=config.query_width, heads=config.n_head)
+def query_key_cost(config: GPTConfig, length: int, keys: int) -> Cost:
+    """What norms, turns and a trained temperature keep beyond queries and keys themselves."""
+    meet = config.n_head * config.query_width
+    rotates = POSITIONS[config.positions].rotates
+    fused = config.attn_pdrop == 0  # if not, `attend_cost` counts the last copies
+    copies = int(config.qk_norm) + int(rotates and fused)
+    turned = length if keys == length else length + keys  # self-attention turns both by one table
+    tables = turned * config.query_width if rotates else 0
+    # After either the heads lie apart, so that bringing them together again is one copy more.
+    merged = length * config.n_embd if copies and fused else 0
+    temperature = Temperature.cost(config, length, width=config.query_width, heads=config.n_head)
+    return temperature + keep(copies * (length + keys) * meet + tables + merged)
+
+
+def attend_cost(config: GPTConfig, length: int, keys: int) -> Cost:
+    """Scores and sums, 2ℓs(I + D) a head.
+
+    PyTorch's fused kernel keeps one number a row. It has no dropout: with it, the weights are kept before and after,
+    what they were multiplied with, and scaled copies of queries and keys.
+    """
+    heads, width = config.n_head, config.query_width
+    worked = products(length, heads * width, keys) + products(length, keys, heads * config.head_width)
+    if config.attn_pdrop == 0:
+        return worked + keep(heads * length)
+    return worked + keep(3 * heads * length * keys + (length + keys) * heads * width)

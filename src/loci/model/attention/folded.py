@@ -15,7 +15,7 @@ from loci.errors import LociError
 from loci.model.attention.scored import ScoredAttention, scored_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, product_flops, scores, total
+from loci.model.costing import Cost, keep, products, total
 from loci.model.positions import POSITIONS, Positions
 
 #: W_QᵀW_K/√I of the published start has entries of this standard deviation: 0.02².
@@ -46,9 +46,11 @@ class FoldedAttention(ScoredAttention):
         d, heads = config.n_embd, config.n_head
         return total(
             scored_cost(config, length),
-            Cost(parameters=heads * (d * d + d), flops=heads * product_flops(length, d, d)),
-            Cost(kept=heads * length * d, cached=length * d),
-            scores(length, length, d, heads=heads),
+            Cost(parameters=heads * (d * d + d)),
+            products(length, d, heads * d),
+            keep(heads * length * d),  # the folded queries
+            products(length, heads * d, length),
+            Cost(cached=length * d),
         )
 
     def __init__(self, config: GPTConfig, positions: Positions):

@@ -14,7 +14,7 @@ from loci.model.attention.base import Attention, place_indices, self_attend, val
 from loci.model.attention.temperature import Temperature
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, mixing, scores, total
+from loci.model.costing import Cost, dropout, keep, products, total
 from loci.model.positions import POSITIONS, Positions
 
 
@@ -30,15 +30,18 @@ class NaiveAttention(Attention):
     @classmethod
     def cost(cls, config: GPTConfig, length: int) -> Cost:
         """ℓ²d and nothing else."""
-        d = config.n_embd
-        kept_rows = length * length if config.attn_pdrop else length
-        turned = int(POSITIONS[config.positions].rotates)
+        d, turned = config.n_embd, POSITIONS[config.positions].rotates
+        apart = turned or config.value_embeddings  # keys and values are no longer the same tensor
         return total(
-            scores(length, length, d, heads=1),
-            Cost(flops=mixing(length, length, d, heads=1).flops, kept=kept_rows + (2 + 2 * turned) * length * d),
+            products(length, d, length),
+            products(length, length, d),
+            keep(2 * length * d),  # x and what it becomes
+            keep(length) if config.attn_pdrop == 0 else keep(3 * length * length + 2 * length * d),
+            keep(length * (d + config.query_width)) if turned else Cost(),
             Temperature.cost(config, length, width=d, heads=1),
-            value_mix_cost(config),
-            Cost(cached=(1 + int(turned or config.value_embeddings)) * length * d),
+            dropout(length * d, config.resid_pdrop),
+            value_mix_cost(config, length),
+            Cost(cached=(2 if apart else 1) * length * d),
         )
 
     def __init__(self, config: GPTConfig, positions: Positions):

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from loci.model.attention.base import Attention, place_indices, value_mix_cost, visible_mask
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, linear, mixing, total
+from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.positions import Positions
 
 
@@ -55,13 +55,16 @@ class ScoredAttention(Attention):
 
 
 def scored_cost(config: GPTConfig, length: int) -> Cost:
-    """The part that does not depend on where the scores come from. The ℓ×ℓ weights are kept."""
-    d = config.n_embd
+    """The part that does not depend on where the scores come from. The ℓ×ℓ weights and their mask are kept."""
+    d, pairs = config.n_embd, config.n_head * length * length
     return total(
         linear(length, d, d),
-        Cost(kept=length * d),
-        mixing(length, length, config.head_width, heads=config.n_head),
+        keep(length * d),
+        products(length, length, d),
+        keep(pairs, flags=length * length),
+        keep(2 * pairs) if config.attn_pdrop else Cost(),  # what dropout multiplied with, and its result
         linear(length, d, d),
-        value_mix_cost(config),
+        dropout(length * d, config.resid_pdrop),
+        value_mix_cost(config, length),
         Cost(cached=length * d),
     )

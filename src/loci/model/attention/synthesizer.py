@@ -16,7 +16,7 @@ from loci.model.attention.base import refuse_rotation
 from loci.model.attention.scored import ScoredAttention, scored_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, linear, total
+from loci.model.costing import Cost, keep, linear, products, total
 from loci.model.positions import Positions
 
 #: W2 starts uniform within ± this: attention starts almost even.
@@ -48,7 +48,7 @@ class SynthesizerAttention(ScoredAttention):
 
     @classmethod
     def cost(cls, config: GPTConfig, length: int) -> Cost:
-        """As cheap to train as dot-product attention is not: ℓ²d again, but no keys to make or to remember."""
+        """ℓ²d as with a dot product, but no keys to make or to remember."""
         return total(scored_cost(config, length), dense_cost(config, length))
 
     def __init__(self, config: GPTConfig, positions: Positions):
@@ -76,15 +76,14 @@ def dense_scores(
     return hidden @ w2[:, :n_keys] + b2[:n_keys]
 
 
+def hidden_cost(config: GPTConfig, length: int) -> Cost:
+    """relu(x·W1) and its copy with the heads apart; x itself is kept by the value projection."""
+    d = config.n_embd
+    return linear(length, d, d, keeps_input=False) + keep(2 * length * d)
+
+
 def dense_cost(config: GPTConfig, length: int) -> Cost:
-    """Making the scores; x itself is kept already by the value projection."""
-    d, places = config.n_embd, n_places(config)
-    first = linear(length, d, d)
-    return total(
-        Cost(parameters=first.parameters, flops=first.flops),
-        Cost(kept=2 * length * d),  # relu's result, and its copy with the heads apart
-        Cost(
-            parameters=config.head_width * places + places,
-            flops=2 * length * d * length,
-        ),
-    )
+    """Making the scores."""
+    places = n_places(config)
+    weights = Cost(parameters=(config.head_width + 1) * places)
+    return total(hidden_cost(config, length), weights, products(length, config.n_embd, length))

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from loci.model.attention.base import refuse_rotation
 from loci.model.attention.scored import ScoredAttention, scored_cost
-from loci.model.attention.synthesizer import check_places, n_places
+from loci.model.attention.synthesizer import check_places, hidden_cost, n_places
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, linear, total
+from loci.model.costing import Cost, keep, products, total
 from loci.model.positions import Positions
 
 FACTOR_STD = 0.02
@@ -42,15 +42,14 @@ class FactorisedSynthesizerAttention(ScoredAttention):
     @classmethod
     def cost(cls, config: GPTConfig, length: int) -> Cost:
         """Scores cost ℓ·d·(a + b) and one multiplication a pair of places."""
-        d, heads = config.n_embd, config.n_head
         both = sum(factor_sizes(n_places(config)))
-        first = linear(length, d, d)
         return total(
             scored_cost(config, length),
-            Cost(parameters=first.parameters, flops=first.flops),
-            Cost(kept=2 * length * d),  # relu's result, and its copy with the heads apart
-            Cost(parameters=(config.head_width + 1) * both, flops=2 * length * d * both),
-            Cost(kept=2 * heads * length * length),  # the two factors, spread over the places
+            hidden_cost(config, length),
+            keep(length * config.n_embd),  # a second copy: each factor takes its own
+            Cost(parameters=(config.head_width + 1) * both),
+            products(length, config.n_embd, both),
+            keep(2 * config.n_head * length * length),  # the factors, spread over the places
         )
 
     def __init__(self, config: GPTConfig, positions: Positions):

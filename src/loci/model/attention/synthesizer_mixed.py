@@ -16,7 +16,7 @@ from loci.model.attention.synthesizer import W2_START, check_places, dense_cost,
 from loci.model.attention.temperature import Temperature
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, linear, scores, total
+from loci.model.costing import Cost, keep, linear, products, total
 from loci.model.positions import Positions
 
 
@@ -32,14 +32,15 @@ class MixedSynthesizerAttention(ScoredAttention):
     def cost(cls, config: GPTConfig, length: int) -> Cost:
         """Both together."""
         d, heads, meet = config.n_embd, config.n_head, config.n_head * config.query_width
-        made = linear(length, d, 2 * meet)
         return total(
             scored_cost(config, length),
             dense_cost(config, length),
-            Cost(parameters=made.parameters, flops=made.flops, kept=2 * length * meet, cached=length * meet),
-            query_key_cost(config, length),
-            scores(length, length, config.query_width, heads=heads),
-            Cost(parameters=2, kept=2 * heads * length * length),  # both scores, for the gradient of their weights
+            linear(length, d, 2 * meet, keeps_input=False),
+            keep(2 * length * meet),
+            query_key_cost(config, length, length),
+            products(length, meet, length),
+            Cost(parameters=2) + keep(2 * heads * length * length),  # both scores, for the gradient of their weights
+            Cost(cached=length * meet),
         )
 
     def __init__(self, config: GPTConfig, positions: Positions):

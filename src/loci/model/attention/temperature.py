@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost
+from loci.model.costing import Cost, keep
 
 
 class Temperature(nn.Module):
@@ -28,7 +28,7 @@ class Temperature(nn.Module):
     @staticmethod
     def cost(config: GPTConfig, length: int, *, width: int, heads: int) -> Cost:
         """Nothing when fixed; when trained, one number a head and the queries kept a second time."""
-        return Cost(parameters=heads, kept=length * heads * width) if config.learn_temperature else Cost()
+        return Cost(parameters=heads) + keep(length * heads * width) if config.learn_temperature else Cost()
 
     def forward(self, q: Float[Tensor, "B H T D"]) -> tuple[Float[Tensor, "B H T D"], float]:
         """Queries and the scale that is still to be applied: a fixed β costs nothing in the fused kernel."""
@@ -38,4 +38,4 @@ class Temperature(nn.Module):
 
     def betas(self) -> Float[Tensor, "h"]:
         """β of each head, or the one that they share."""
-        return torch.tensor([self.start]) if self.log_beta is None else self.log_beta.exp()
+        return torch.tensor([self.start], dtype=torch.float64) if self.log_beta is None else self.log_beta.exp()

@@ -16,9 +16,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from loci.model.attention.base import merge_heads
-from loci.model.attention.cross import CrossAttention, projection_cost
+from loci.model.attention.cross import CrossAttention
+from loci.model.attention.dot import query_key_cost
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, linear, total
+from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.positions import Positions
 
 Pair = tuple[Tensor, Tensor]
@@ -34,16 +35,22 @@ class WindowedCrossAttention(CrossAttention):
         meet = heads * config.query_width
         padded = -(-length // window) * window
         keys = latents + 2 * window
-        summaries = (2 * padded * (meet + d)) if summarises else 0
+        weights = heads * padded * (keys + int(summarises))
         return total(
-            projection_cost(config, length, latents),
-            linear(length, d, meet + d),
-            Cost(kept=length * (meet + d)),
-            Cost(
-                flops=2 * padded * keys * (meet + d),
-                kept=heads * padded * (keys + int(summarises)) * 2 + 2 * padded * (meet + d) + summaries,
-            ),
+            linear(length, d, meet),
+            linear(latents, d, meet + d),
+            products(length, d, meet + d),  # the same projection, on the characters
+            query_key_cost(config, length, length + latents),
+            keep(latents * (meet + d)),
+            keep(2 * padded * meet),  # queries, whole and in pieces
+            keep(2 * padded * (meet + d)),  # keys and values, in pairs of pieces
+            keep(padded * (meet + d)) if summarises else Cost(),
+            products(padded, meet, keys),
+            products(padded, keys, d),
+            keep(weights, flags=padded * keys),
+            keep(2 * weights) if config.attn_pdrop else Cost(),
             linear(length, d, d),
+            dropout(length * d, config.resid_pdrop),
         )
 
     def __init__(self, config: GPTConfig, positions: Positions, *, summarises: bool):

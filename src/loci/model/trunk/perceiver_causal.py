@@ -121,18 +121,18 @@ class CausalPerceiverTrunk(PerceiverTrunk):
             Cost(parameters=m * d, cached=length * (meet + d)),
             norm_cost(config, length),
             CrossAttention.cost(config, n, length),
-            value_mix_cost(config),
+            value_mix_cost(config, length),
             norm_cost(config, n),
             norm_cost(config, n),
             mlp_cost(config, n),
         )
         own = WindowedCrossAttention.windowed_cost(config, length, n, summarises=summarises(config))
         up = total(
-            norm_cost(config, length),
+            norm_cost(config, length, keeps_input=False),  # the down block's norm keeps x
             norm_cost(config, n),
             own,
             Cost(cached=(n + length) * (meet + d)),
-            value_mix_cost(config),
+            value_mix_cost(config, length),
             norm_cost(config, length),
             mlp_cost(config, length),
         )

@@ -81,13 +81,13 @@ class CoursePerceiverTrunk(PerceiverTrunk):
         down = total(
             Cost(parameters=config.bottleneck_dim * d, cached=length * (meet + d)),
             CrossAttention.cost(config, n, length),
-            value_mix_cost(config),
+            value_mix_cost(config, length),
             norm_cost(config, n),
             norm_cost(config, n),
             mlp_cost(config, n),
         )
         up = total(
-            CrossAttention.cost(config, length, n),
+            CrossAttention.cost(config, length, n, keeps_input=False),  # the down block keeps x
             Cost(cached=n * (meet + d)),
             norm_cost(config, n),
             norm_cost(config, length),
