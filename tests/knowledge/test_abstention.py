@@ -7,6 +7,7 @@ from loci.errors import LociError
 from loci.knowledge.abstention import (
     NEVER,
     abstention_rate,
+    area_estimate,
     best_threshold,
     price,
     priced_score,
@@ -14,8 +15,9 @@ from loci.knowledge.abstention import (
     risk_coverage,
     with_threshold,
 )
-from loci.knowledge.columns import Columns
+from loci.knowledge.columns import Columns, columns
 from loci.knowledge.rows import Prediction
+from loci.knowledge.significance import bootstrap
 
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 10).map(lambda i: i / 10)), min_size=1, max_size=40)
 
@@ -105,11 +107,30 @@ def test_best_threshold_of_calibrated_confidence_is_the_level():
 def test_priced_scores_choose_on_one_slice_and_judge_on_the_other():
     validation = rows_of([(True, 0.9), (True, 0.8), (False, 0.3)])
     test = rows_of([(True, 0.85), (False, 0.2), (False, 0.1)])
-    score = priced_scores(validation, test, [0.75])[0]
+    score = priced_scores(columns(validation), columns(test), [0.75])[0]
     assert score.threshold == 0.8
     assert score.as_given.value == pytest.approx((1 - 3 - 3) / 3)
     assert score.with_threshold.value == pytest.approx(1 / 3)
     assert (score.answered.successes, score.answered.n) == (1, 3)
+
+
+def test_priced_scores_of_rows_agree_with_those_of_columns():
+    rng = np.random.default_rng(0)
+    pairs = [(bool(rng.random() < 0.5), float(rng.random())) for _ in range(80)]
+    test = with_threshold(rows_of(pairs), 0.2)
+    for score in priced_scores(made(pairs), columns(test)):
+        assert score.as_given == priced_score(test, score.level)
+        assert score.with_threshold == priced_score(with_threshold(test, score.threshold), score.level)
+
+
+def test_area_estimate_agrees_with_plain_resampling():
+    rng = np.random.default_rng(0)
+    found = made([(bool(rng.random() < 0.5), round(float(rng.random()), 1)) for _ in range(120)])
+    quick = area_estimate(found, np.random.default_rng(1), rounds=300)
+    slow = bootstrap(
+        lambda i: risk_coverage(Columns(found.right[i], found.confidence[i])).area, 120, np.random.default_rng(1), 300
+    )
+    assert (quick.value, quick.low, quick.high) == pytest.approx((slow.value, slow.low, slow.high))
 
 
 def test_a_row_without_probability_is_never_withheld():

@@ -18,6 +18,7 @@ from loci.knowledge.calibration import (
     brier,
     calibrated,
     calibrator_from_dict,
+    error_if_calibrated,
     expected_calibration_error,
     fit_isotonic,
     fit_temperature,
@@ -108,6 +109,14 @@ def test_auroc_interval_has_the_spread_of_fresh_samples():
     values = [knows_auroc(simulated(300, seed=seed)).value for seed in range(200)]
     estimate = knows_auroc(simulated(300))
     assert (estimate.high - estimate.low) / (2 * 1.96) == pytest.approx(np.std(values), rel=0.25)
+
+
+def test_error_floor_of_chance():
+    honest, boastful = simulated(1000, seed=3), simulated(1000, slope=3.0, seed=3)
+    floor = error_if_calibrated(honest, np.random.default_rng(0))
+    assert floor.low <= expected_calibration_error(honest) <= floor.high
+    assert expected_calibration_error(boastful) > error_if_calibrated(boastful, np.random.default_rng(0)).high
+    assert math.isnan(error_if_calibrated(made([]), np.random.default_rng(0)).value)
 
 
 def test_auroc_of_one_kind_only_is_undefined():

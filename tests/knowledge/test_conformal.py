@@ -74,11 +74,13 @@ def test_coverage_holds_by_simulation_although_the_model_is_overconfident():
 
 
 def test_simulated_coverage_of_one_file_of_rows():
-    estimate = simulated_coverage(world(400, np.random.default_rng(1)), 0.9, np.random.default_rng(2))
+    estimate = simulated_coverage(
+        true_probabilities(world(400, np.random.default_rng(1))), 0.9, np.random.default_rng(2)
+    )
     assert 0.88 <= estimate.value <= 0.93
     assert estimate.low < estimate.value < estimate.high
     with pytest.raises(LociError, match="two rows"):
-        simulated_coverage([], 0.9, np.random.default_rng(0))
+        simulated_coverage(np.array([]), 0.9, np.random.default_rng(0))
 
 
 def test_a_truth_outside_the_candidates_makes_the_set_of_everything():

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.errors import LociError
-from loci.knowledge.columns import Columns, columns
+from loci.knowledge.columns import Columns
 from loci.knowledge.metrics import Estimate, Rate, mean_estimate, scorable, wilson
 from loci.knowledge.rows import Prediction
+from loci.knowledge.significance import bootstrap
 
 LEVELS = (0.5, 0.75, 0.9)
 """Trust levels the house reports."""
@@ -65,6 +66,20 @@ def _area(answered: NDArray[Any], mistakes: NDArray[Any], n: int) -> float:
     # Within a group of equal confidence any order is as likely: its mistakes come in evenly on average.
     k = np.arange(1, n + 1)
     return float(np.mean(np.interp(k, np.r_[0, answered], np.r_[0, mistakes]) / k))
+
+
+def area_estimate(rows: Columns, rng: np.random.Generator, rounds: int | None = None) -> Estimate:
+    """The area under the risk–coverage curve with the interval of resampled rows."""
+    n = len(rows)
+    threshold, index = np.unique(-rows.confidence, return_inverse=True)
+    wrong = (~rows.right).astype(np.float64)
+
+    def area(drawn: NDArray[np.int64]) -> float:
+        # The sorting is done once; a resample only changes how many rows stand at each confidence.
+        answered = np.cumsum(np.bincount(index[drawn], minlength=len(threshold)))
+        return _area(answered, np.cumsum(np.bincount(index[drawn], wrong[drawn], len(threshold))), n)
+
+    return bootstrap(area, n, rng, rounds)
 
 
 def price(level: float) -> float:
@@ -118,15 +133,21 @@ class PricedScore:
     answered: Rate
 
 
-def priced_scores(
-    validation: Sequence[Prediction], test: Sequence[Prediction], levels: Sequence[float] = LEVELS
-) -> list[PricedScore]:
+def priced_scores(validation: Columns, test: Columns, levels: Sequence[float] = LEVELS) -> list[PricedScore]:
     """At each trust level: pick the threshold on `validation`, score `test` with and without it."""
-    fit_on = columns(validation)
+    silent = test.withheld if test.withheld is not None else np.zeros(len(test), dtype=np.bool_)
     scores = []
     for level in levels:
-        threshold = best_threshold(fit_on, level)
-        held = with_threshold(scorable(test), threshold)
-        answered = wilson(sum(not row.abstained for row in held), len(held))
-        scores.append(PricedScore(level, priced_score(test, level), threshold, priced_score(held, level), answered))
+        threshold = best_threshold(validation, level)
+        points = np.where(test.right, 1.0, -price(level))
+        held = silent | (test.confidence < threshold)
+        scores.append(
+            PricedScore(
+                level,
+                mean_estimate(np.where(silent, 0.0, points)),
+                threshold,
+                mean_estimate(np.where(held, 0.0, points)),
+                wilson(int((~held).sum()), len(held)),
+            )
+        )
     return scores

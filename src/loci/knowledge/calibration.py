@@ -49,13 +49,7 @@ def reliability(columns: Columns, bins: int = BINS, *, adaptive: bool = True) ->
     """
     if not len(columns):
         return []
-    values, which, counts = np.unique(columns.confidence, return_inverse=True, return_counts=True)
-    if adaptive:
-        # The middle rank of a confidence's rows decides for them all.
-        position = (np.cumsum(counts) - counts / 2) / len(columns)
-    else:
-        position = values
-    index = np.minimum((position * bins).astype(np.int64), bins - 1)[which]
+    index = _bin_index(columns.confidence, bins, adaptive)
     total = np.bincount(index)
     right = np.bincount(index, weights=columns.right)
     claimed = np.bincount(index, weights=columns.confidence)
@@ -70,10 +64,33 @@ def reliability(columns: Columns, bins: int = BINS, *, adaptive: bool = True) ->
     ]
 
 
+def _bin_index(confidence: NDArray[np.float64], bins: int, adaptive: bool) -> NDArray[np.int64]:
+    values, which, counts = np.unique(confidence, return_inverse=True, return_counts=True)
+    # In adaptive bins the middle rank of a confidence's rows decides for them all.
+    position = (np.cumsum(counts) - counts / 2) / len(confidence) if adaptive else values
+    return np.asarray(np.minimum((position * bins).astype(np.int64), bins - 1)[which], dtype=np.int64)
+
+
 def expected_calibration_error(columns: Columns, bins: int = BINS, *, adaptive: bool = True) -> float:
     """Mean distance of claim and truth over the bins, weighted by their rows. Adaptive by default."""
-    parts = reliability(columns, bins, adaptive=adaptive)
-    return sum(part.n * abs(part.confidence - part.accuracy.value) for part in parts) / max(1, len(columns))
+    if not len(columns):
+        return math.nan
+    index = _bin_index(columns.confidence, bins, adaptive)
+    return float(np.abs(np.bincount(index, weights=columns.confidence - columns.right)).sum() / len(columns))
+
+
+def error_if_calibrated(columns: Columns, rng: np.random.Generator, bins: int = BINS, rounds: int = 200) -> Estimate:
+    """The adaptive error that the same confidences would show if every one were true: the floor of chance.
+
+    The error is never 0 in a finite sample; only what exceeds this interval speaks against the model.
+    """
+    p = columns.confidence
+    if not len(columns):
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    index = _bin_index(p, bins, True)
+    errors = [np.abs(np.bincount(index, weights=p - (rng.random(len(p)) < p))).sum() / len(p) for _ in range(rounds)]
+    low, high = np.quantile(errors, [0.025, 0.975])
+    return Estimate(float(np.mean(errors)), float(low), float(high), len(p))
 
 
 def brier(columns: Columns) -> Estimate:
@@ -89,21 +106,25 @@ def log_loss(columns: Columns) -> float:
 
 def auroc(score: NDArray[np.float64], positive: NDArray[np.bool_], level: float = LEVEL) -> Estimate:
     """How often a positive scores above a negative (ties count half), with DeLong's interval."""
-    from scipy.stats import rankdata
-
     m, n = int(positive.sum()), int((~positive).sum())
     if not m or not n:
         return Estimate(math.nan, math.nan, math.nan, m + n)
-    ranks = rankdata(score)
+    ranks = _ranks(score)
     # Share of negatives below each positive, and of positives above each negative.
-    above = (ranks[positive] - rankdata(score[positive])) / n
-    below = 1 - (ranks[~positive] - rankdata(score[~positive])) / m
+    above = (ranks[positive] - _ranks(score[positive])) / n
+    below = 1 - (ranks[~positive] - _ranks(score[~positive])) / m
     value = float(above.mean())
     if m < 2 or n < 2:
         return Estimate(value, 0.0, 1.0, m + n)
     deviation = math.sqrt(above.var(ddof=1) / m + below.var(ddof=1) / n)
     half = NormalDist().inv_cdf(0.5 + level / 2) * deviation
     return Estimate(value, max(0.0, value - half), min(1.0, value + half), m + n)
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks from 1; equals share the middle of theirs."""
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[index], dtype=np.float64)
 
 
 def knows_auroc(columns: Columns) -> Estimate:
@@ -199,6 +220,11 @@ def fit_isotonic(columns: Columns) -> Isotonic:
     inner = np.zeros(len(found), dtype=bool)
     inner[1:-1] = level[:-1] & level[1:]
     return Isotonic(tuple(claimed[~inner].tolist()), tuple(found[~inner].tolist()))
+
+
+def recalibrated(columns: Columns, calibrator: Calibrator) -> Columns:
+    """The columns with every confidence put through `calibrator`."""
+    return replace(columns, confidence=calibrator.apply(columns.confidence))
 
 
 def calibrated(rows: Iterable[Prediction], calibrator: Calibrator) -> list[Prediction]:

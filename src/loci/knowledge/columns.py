@@ -23,10 +23,14 @@ class Columns:
     """One entry a row that can be scored."""
 
     right: NDArray[np.bool_]
+    """Whether the answer is accepted, said or withheld."""
     confidence: NDArray[np.float64]
+    withheld: NDArray[np.bool_] | None = None
+    """Whether the row abstained; None when none did."""
 
     def __post_init__(self) -> None:
         assert self.right.shape == self.confidence.shape
+        assert self.withheld is None or self.withheld.shape == self.right.shape
         assert self.right.ndim == 1
 
     def __len__(self) -> int:
@@ -46,7 +50,8 @@ def columns(rows: Sequence[Prediction]) -> Columns:
             )
     right = np.fromiter((row.correct is True for row in scored), dtype=np.bool_, count=len(scored))
     confidence = np.fromiter((row.probability for row in scored), dtype=np.float64, count=len(scored))
-    return Columns(right, confidence)
+    withheld = np.fromiter((row.abstained for row in scored), dtype=np.bool_, count=len(scored))
+    return Columns(right, confidence, withheld if withheld.any() else None)
 
 
 def has_probabilities(rows: Sequence[Prediction]) -> bool:

@@ -71,15 +71,15 @@ def conformal_quantile(truth: NDArray[np.float64], coverage: float) -> float:
         raise LociError(f"a coverage is between 0 and 1, not {coverage!r}")
     # Without the rounding, 0.9 · 10 would be a hair above 9 and cost a rank.
     rank = math.ceil(round((len(truth) + 1) * coverage, 9))
-    return -math.inf if rank > len(truth) else float(np.sort(truth)[::-1][rank - 1])
+    return -math.inf if rank > len(truth) else float(np.partition(truth, len(truth) - rank)[len(truth) - rank])
 
 
 def fit_conformal(rows: Sequence[Prediction], coverage: float = 0.9) -> ConformalThreshold:
     """The threshold whose sets hold the truth with probability `coverage`, from calibration rows with answers."""
-    known = [row for row in rows if row.answers]
-    if not known:
+    truth = true_probabilities([row for row in rows if row.answers])
+    if not len(truth):
         raise LociError("no row with a known truth to calibrate answer sets on")
-    return ConformalThreshold(coverage, conformal_quantile(true_probabilities(known), coverage), len(known))
+    return ConformalThreshold(coverage, conformal_quantile(truth, coverage), len(truth))
 
 
 def answer_set(row: Prediction, threshold: ConformalThreshold) -> list[str] | None:
@@ -105,14 +105,14 @@ def score_sets(rows: Sequence[Prediction], threshold: ConformalThreshold) -> Set
 
 
 def simulated_coverage(
-    rows: Sequence[Prediction], coverage: float, rng: np.random.Generator, rounds: int = 200
+    truth: NDArray[np.float64], coverage: float, rng: np.random.Generator, rounds: int | None = None
 ) -> Estimate:
-    """Mean coverage over random halvings of the rows: fit on one half, count on the other.
+    """Mean coverage over random halvings of rows' `true_probabilities`: fit on one half, count on the other.
 
     The interval is of the halvings' spread (central 95 %), not of the mean.
     """
-    truth = true_probabilities([row for row in rows if row.answers])
     n = len(truth)
+    rounds = rounds or int(np.clip(4_000_000 // max(1, n), 50, 400))
     if n < 2:
         raise LociError("at least two rows with a known truth are needed to simulate coverage")
     shares = np.empty(rounds)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.errors import LociError
-from loci.knowledge.rows import HELD_OUT, SEEN, UNSEEN, Prediction
+from loci.knowledge.rows import HELD_OUT, SEEN, UNKNOWABLE, UNSEEN, UNSTATED, Prediction
 
 LEVEL = 0.95
 """Confidence level of every interval the house prints."""
@@ -91,11 +91,11 @@ def is_right(row: Prediction) -> bool:
 
 
 def scorable(rows: Iterable[Prediction]) -> list[Prediction]:
-    """The rows that can be scored: those whose truth is known, and those about unseen people.
+    """The rows that can be scored: those whose truth is known, and those whose truth nobody could know.
 
-    Nobody can know anything of an unseen person, so an answer about one is wrong unless the row accepts it.
+    An answer about an unseen person, say, is wrong unless the row accepts it.
     """
-    return [row for row in rows if row.answers or row.split == UNSEEN]
+    return [row for row in rows if row.answers or row.split in UNKNOWABLE]
 
 
 def exact_match(rows: Iterable[Prediction]) -> Rate:
@@ -106,7 +106,7 @@ def exact_match(rows: Iterable[Prediction]) -> Rate:
 
 def by_split(rows: Iterable[Prediction]) -> dict[str, list[Prediction]]:
     """The rows of each split, the house's own splits first, then the others in the order met; "all" for no split."""
-    met: dict[str, list[Prediction]] = {split: [] for split in (SEEN, HELD_OUT, UNSEEN)}
+    met: dict[str, list[Prediction]] = {split: [] for split in (SEEN, HELD_OUT, UNSTATED, UNSEEN)}
     for row in rows:
         met.setdefault(row.split or "all", []).append(row)
     return {split: members for split, members in met.items() if members}

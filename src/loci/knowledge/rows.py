@@ -7,7 +7,6 @@ models or metrics.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -18,8 +17,11 @@ from loci.files import atomic_writer
 from loci.text.findings import raise_first_error
 from loci.text.source import Source, load
 
-SEEN, HELD_OUT, UNSEEN = "seen", "held-out", "unseen"
-"""Splits of people: asked about in training; only read about; never met. Rows may use other names besides."""
+SEEN, HELD_OUT, UNSTATED, UNSEEN = "seen", "held-out", "unstated", "unseen"
+"""Splits of people: asked about in training; only read about; read about, but not the fact; never met at all. Rows may
+use other names besides."""
+UNKNOWABLE = frozenset({UNSTATED, UNSEEN})
+"""Splits of which nobody could know the answer: the only good answer is none."""
 
 
 @dataclass(frozen=True)
@@ -41,21 +43,27 @@ class Prediction:
     group: str | None = None
     """A group to compare by, such as the origin of a name."""
     split: str | None = None
-    """Which people this is about: `SEEN`, `HELD_OUT`, `UNSEEN` or a name of the user's."""
+    """Which people this is about: `SEEN`, `HELD_OUT`, … or a name of the user's."""
     model: str | None = None
     """Hash of the weights."""
     data: str | None = None
     """Hash of the corpus."""
 
     def __post_init__(self) -> None:
-        for p in (self.probability, *(p for _, p in self.alternatives)):
-            if p is not None and not (isinstance(p, int | float) and math.isfinite(p) and 0 <= p <= 1):
-                raise LociError(f"probability {p!r} is not between 0 and 1")
+        if self.probability is not None:
+            _require_share(self.probability)
+        for _, p in self.alternatives:
+            _require_share(p)
 
     @property
     def correct(self) -> bool | None:
         """Whether the answer is one of the accepted ones, to the letter; None when the truth is unknown."""
         return self.prediction in self.answers if self.answers else None
+
+
+def _require_share(p: float) -> None:
+    if not 0 <= p <= 1:  # NaN is not either
+        raise LociError(f"probability {p!r} is not between 0 and 1")
 
 
 def write_predictions(path: str | Path, rows: Iterable[Prediction]) -> None:
