@@ -6,6 +6,7 @@ nothing of time: `benchmarks/attention_cost.py` measures that beside these figur
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,19 @@ def model_cost(config: GPTConfig, length: int | None = None, batch: int = 1) -> 
         ("head", _head_cost(config, length)),
     ]
     return ModelCost(length, batch, tuple(_layer(name, cost, batch) for name, cost in rows))
+
+
+def at_length(config: GPTConfig, length: int) -> GPTConfig:
+    """The config with a block that holds `length` characters, as training sees them (one less than the block)."""
+    return config if length < config.block_size else config.replace(block_size=length + 1)
+
+
+def growth(config: GPTConfig, length: int, measure: str = "forward_flops") -> float:
+    """How the cost grows with the length, as the exponent between `length` and its double: 1 linear, 2 quadratic."""
+    short, long = (
+        getattr(model_cost(at_length(config, width), width).total, measure) for width in (length, 2 * length)
+    )
+    return math.log2(long / short)
 
 
 def _embedding_cost(config: GPTConfig, length: int) -> Cost:
