@@ -280,3 +280,8 @@ def test_models_that_the_course_lacks_are_not_written(changes: dict[str, object]
 
 def test_dropout_and_start_make_no_other_model() -> None:
     assert course_variant(GPTConfig(**SMALL, embd_pdrop=0.0, zero_init=True)) == "vanilla"
+
+
+def test_sizes_that_another_variant_could_not_have() -> None:
+    config = GPTConfig(vocab_size=5, block_size=8, n_layer=1, n_head=2, n_embd=6, bottleneck_dim=64)
+    assert course_variant(config) == "vanilla"

@@ -25,6 +25,7 @@ COURSE_VARIANTS = {
     "rope": "rope",
 }
 
+_SIZES = ("block_size", "n_layer", "n_head", "n_embd", "bottleneck_dim")
 _FUSED = {"qkv": ("query", "key", "value"), "key_value": ("key", "value")}
 _RENAMED = {"mlp.up.": "mlp.0.", "mlp.down.": "mlp.2.", "down_block.basis": "down_block.C"}
 _BUFFER = re.compile(r"\.attn\.(mask|rope_cache)$")
@@ -81,14 +82,13 @@ def from_course(state: Mapping[str, Tensor], config: GPTConfig) -> GPT:
 
 def course_variant(config: GPTConfig) -> str:
     """What the course calls this model; one that the course does not have is a `LociError`."""
-    free = ("embd_pdrop", "attn_pdrop", "resid_pdrop", "bottleneck_dim", "zero_init")
-    sizes = {name: getattr(config, name) for name in ("block_size", "n_layer", "n_head", "n_embd", *free)}
-    plain = GPTConfig(vocab_size=config.vocab_size, **sizes)
+    given = config.to_dict()
+    free = ("vocab_size", *_SIZES, "embd_pdrop", "attn_pdrop", "resid_pdrop", "zero_init")
+    plain = {**GPTConfig(1).to_dict(), **{name: given[name] for name in free}}
     for name, variant in COURSE_VARIANTS.items():
-        if variant in VARIANTS and VARIANTS[variant].apply(plain) == config:
+        if {**plain, **VARIANTS[variant].changes} == given:
             return name
-    told = config.to_dict()
-    differing = [f"{name} {told[name]}" for name, value in plain.to_dict().items() if told[name] != value]
+    differing = [f"{name} {value}" for name, value in given.items() if plain[name] != value]
     raise LociError(
         f"the course has no model with {', '.join(differing)}", remedy=f"it has: {', '.join(COURSE_VARIANTS)}"
     )
