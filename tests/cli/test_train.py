@@ -10,7 +10,7 @@ from loci.cli.main import main
 from loci.knowledge.rows import read_predictions
 from loci.training.run import read_run
 
-TINY = "--set model.n_layer=1 --set model.n_embd=16 --set model.n_head=2".split()
+TINY = ["--set", "model.n_layer=1", "--set", "model.n_embd=16", "--set", "model.n_head=2"]
 
 
 @pytest.fixture(scope="module")
