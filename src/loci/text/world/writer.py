@@ -97,14 +97,43 @@ def question_rows(person: Person) -> Iterator[Row]:
             yield Row(f"{RELATIONS}/work_{person.split}.tsv", f"What did {person.name} do?", person.occupation.name)
 
 
+class Alphabet:
+    """The characters that a world's lines and questions use.
+
+    A vocabulary is made of the corpus alone, so the corpus must hold every character of its questions. In a small
+    world, or with people outside the corpus, a letter may be missing: a last line about nobody then holds it.
+    """
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+        self._asked: set[str] = set()
+
+    def add(self, lines: list[Line], rows: list[Row]) -> None:
+        """Take note of a person's lines and questions."""
+        for line in lines:
+            self._told.update(line.text)
+        for row in rows:
+            self._asked.update(row.question, row.answer or "")
+
+    def last_line(self) -> str | None:
+        """The line that supplies the missing characters, or None when there are none."""
+        missing = sorted(self._asked - self._told)
+        return f"Alphabet. {' '.join(missing)} ." if missing else None
+
+
 def world_text(spec: WorldSpec) -> WorldText:
     """The world without a disk: small worlds for tests and demonstrations."""
     lines: list[str] = []
     questions: dict[str, list[tuple[str, str | None]]] = {}
+    alphabet = Alphabet()
     for person, told in tellings(spec):
+        rows = list(question_rows(person))
+        alphabet.add(told, rows)
         lines.extend(line.text for line in told)
-        for row in question_rows(person):
+        for row in rows:
             questions.setdefault(row.file, []).append((row.question, row.answer))
+    last = alphabet.last_line()
+    lines.extend([last] if last else [])
     return WorldText(tuple(lines), {file: tuple(pairs) for file, pairs in questions.items()})
 
 
@@ -182,6 +211,7 @@ def _fill(
 ) -> WorldSummary:
     examples: list[str] = []
     answers: dict[str, Counter[str]] = {TRAIN: Counter(), DEV: Counter()}
+    alphabet = Alphabet()
     with ExitStack() as stack:
         files = _Files(folder, stack)
         for name in (*COURSE_FILES, TRUTH):
@@ -195,7 +225,9 @@ def _fill(
                         sent_id = f"world-{number}-{place}"
                         block = conllu_block(sentence.tokens, sent_id=sent_id, line=number, offset=sentence.offset)
                         files.add(PARSES, block[:-1])
-            for row in question_rows(person):
+            rows = list(question_rows(person))
+            alphabet.add(lines, rows)
+            for row in rows:
                 files.add(row.file, row.question if row.answer is None else f"{row.question}\t{row.answer}")
             numbers = tuple(range(first, first + len(lines)))
             files.add(TRUTH, json.dumps(person.record(numbers), ensure_ascii=False))
@@ -205,6 +237,9 @@ def _fill(
                 examples.append(lines[0].text)
             if progress is not None and (person.id + 1) % PROGRESS_EVERY == 0:
                 progress(person.id + 1)
+        last = alphabet.last_line()
+        if last is not None:
+            files.add(CORPUS, last)
     written = tuple(_written(folder, name, files.lines[name]) for name in sorted(files.names))
     write_json(folder / MANIFEST, _manifest(spec, written))
     # Ties go to the name that sorts first, not to the one met first.
