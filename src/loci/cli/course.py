@@ -235,8 +235,8 @@ def _print_score(rows: Any, outputs: Path | None) -> None:
     from loci.interop.course_lines import score_line
 
     line = score_line(rows)
-    where = f" to {outputs}" if outputs is not None else ""
-    print(line if line is not None else f"{len(rows)} answers written{where}; the questions have none to score them by")
+    where = f" written to {outputs}" if outputs is not None else ""
+    print(line if line is not None else f"{len(rows)} answers{where}; the questions have none to score them by")
 
 
 def _ended(outcome: Outcome, writing: Path) -> int:

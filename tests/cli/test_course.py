@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from loci.cli.main import main
+
+N_LINES = 24
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the course's file names, as a student stands in it."""
+    letters = "abcdefghijklmnopqrstuvwxyz"[:N_LINES]
+    people = [(f"Ann{letter} Lee", ("York", "Leeds")[index % 2]) for index, letter in enumerate(letters)]
+    wiki = "".join(f"{name}. {name} was born in {place} .\n" for name, place in people)
+    (tmp_path / "wiki.txt").write_text(wiki + "Where. Is it London?\n", encoding="utf-8")
+    rows = [f"Where was {name} born?\t{place}\n" for name, place in people]
+    (tmp_path / "birth_places_train.tsv").write_text("".join(rows[:16]), encoding="utf-8")
+    (tmp_path / "birth_dev.tsv").write_text("".join(rows[16:]), encoding="utf-8")
+    (tmp_path / "birth_test_inputs.tsv").write_text("".join(row.split("\t")[0] + "\n" for row in rows[16:]))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def loci(line: str) -> int:
+    return main(line.split())
+
+
+def test_a_short_course_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The published commands in the published order, only shorter."""
+    text = (folder / "wiki.txt").read_text(encoding="utf-8")
+    symbols = len(set(text)) + 2
+    published = [
+        f"data has {len(text)} characters, {symbols} unique.",
+        f"number of parameters: {3_323_392 - 2 * 256 * (256 - symbols)}",
+    ]
+    assert loci("course pretrain vanilla wiki.txt --writing_params_path vanilla.pretrain.params --max_epochs 2") == 0
+    assert capsys.readouterr().out.splitlines() == published
+    assert (
+        loci(
+            "course finetune vanilla wiki.txt --reading_params_path vanilla.pretrain.params "
+            "--writing_params_path vanilla.finetune.params --finetune_corpus_path birth_places_train.tsv --max_epochs 2"
+        )
+        == 0
+    )
+    said = capsys.readouterr()
+    assert said.out.splitlines() == published
+    assert "wrote vanilla.finetune.params after 2 steps" in said.err
+    ask = "course evaluate vanilla wiki.txt --reading_params_path vanilla.finetune.params"
+    assert loci(f"{ask} --eval_corpus_path birth_dev.tsv --outputs_path dev.predictions") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == published
+    answers = (folder / "dev.predictions").read_text(encoding="utf-8").splitlines()
+    expected = ["York", "Leeds"] * 4
+    right = sum(answer == place for answer, place in zip(answers, expected, strict=True))
+    assert lines[2:] == [f"Correct: {float(right)} out of 8.0: {right / 8 * 100}%"]
+    assert loci(f"{ask} --eval_corpus_path birth_test_inputs.tsv --outputs_path test.predictions") == 0
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "8 answers written to test.predictions; the questions have none to score them by"
+    ]
+    assert (folder / "test.predictions").read_text() == (folder / "dev.predictions").read_text()
+    state = torch.load(folder / "vanilla.finetune.params", weights_only=True)
+    assert state["blocks.3.attn.mask"].shape == (1, 1, 128, 128)
+
+    # From here on the same weights are a run like any other.
+    imported = "course import vanilla wiki.txt --reading_params_path vanilla.finetune.params --out run"
+    assert loci(imported) == 0
+    assert loci("evaluate run --questions birth_dev.tsv --text again.predictions") == 0
+    assert (folder / "again.predictions").read_text() == (folder / "dev.predictions").read_text()
+    assert loci("course export run --writing_params_path back.params") == 0
+    back = torch.load(folder / "back.params", weights_only=True)
+    assert all(torch.equal(tensor, back[name]) for name, tensor in state.items())
+    capsys.readouterr()
+    assert loci(imported) == 2
+    assert capsys.readouterr().err == "loci course: run: exists already (choose another folder)\n"
+
+
+@pytest.mark.parametrize("variant", ["synthesizer", "perceiver"])
+def test_the_other_variants_and_dashes_for_underscores(
+    variant: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = f"{variant} wiki.txt --bottleneck-dim 16 --tb_expt_name probe --pretrain_lr 6e-3 --finetune-lr 6e-4"
+    train = "--finetune-corpus-path birth_places_train.tsv --max-epochs 1"
+    assert loci(f"course finetune {flags} {train} --writing-params-path x.params") == 0
+    assert loci(f"course evaluate {flags} --reading-params-path x.params --eval_corpus_path birth_dev.tsv") == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("Correct: ")
+
+
+def test_flags_may_stand_before_the_positions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert loci("course finetune --max_epochs 1 --bottleneck_dim 16 vanilla wiki.txt") == 2
+    assert capsys.readouterr().err == "loci course: --writing_params_path is missing\n"
+
+
+def test_london(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert loci("course london") == 0
+    assert loci("course london --eval_corpus_path birth_dev.tsv --place Leeds") == 0
+    assert loci("course london --eval_corpus_path birth_test_inputs.tsv") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Correct: 0.0 out of 8.0: 0.0%",
+        "Correct: 4.0 out of 8.0: 50.0%",
+        "8 answers; the questions have none to score them by",
+    ]
+
+
+def test_london_on_the_published_file(course_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["course", "london", "--eval_corpus_path", str(course_data / "birth_dev.tsv")]) == 0
+    assert capsys.readouterr().out == "Correct: 25.0 out of 500.0: 5.0%\n"
+
+
+def test_dataset(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert loci("course dataset namedata") == 0
+    names = capsys.readouterr().out.splitlines()
+    assert names[0].startswith("data has ")
+    assert [line[:3] for line in names[1:]] == ["x: ", "y: "] * 4
+    assert names[1] == "x: " + "Where was Anna Lee born?⁇York⁇".ljust(127, "□")
+    assert names[2] == "y: " + ("□" * 23 + "⁇York⁇").ljust(127, "□")
+    assert loci("course dataset charcorruption --examples 2 --seed 3") == 0
+    first = capsys.readouterr().out
+    assert len(first.splitlines()) == 5
+    assert loci("course dataset charcorruption --examples 2 --seed 3") == 0
+    assert capsys.readouterr().out == first
+    assert loci("course dataset charcorruption --examples 2 --seed 4") == 0
+    assert capsys.readouterr().out != first
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("course fly", "no subcommand 'fly' (one of: pretrain,"),
+        ("course pretrain vanilla wiki.txt", "--writing_params_path is missing"),
+        ("course finetune vanilla wiki.txt --writing_params_path p", "--finetune_corpus_path is missing"),
+        ("course evaluate vanilla wiki.txt --eval_corpus_path birth_dev.tsv", "--reading_params_path is missing"),
+        ("course pretrain vanilla wikki.txt --writing_params_path p", "wikki.txt: no such file (there is wiki.txt)"),
+        ("course pretrain vanilla wiki.txt --writing_params_path p --max_epochs 0", "--max_epochs must be at least 1"),
+        ("course pretrain vanilla wiki.txt --writing_params_path p --pretrain_lr 0", "lr must be positive"),
+        (
+            "course evaluate vanilla wiki.txt --reading_params_path wiki.txt --eval_corpus_path birth_dev.tsv",
+            "wiki.txt: is damaged, or no .params file",
+        ),
+        ("course london --eval_corpus_path nothing.tsv", "nothing.tsv: no such file"),
+        ("course dataset namedata --examples -1", "--examples must not be negative"),
+        ("course export wiki.txt --writing_params_path p", "wiki.txt: holds no model"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(
+    line: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(folder.rglob("*"))
+    assert loci(line) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error.startswith("loci course: ")
+    assert said in error
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_flags_that_do_nothing_are_taken_and_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = "--reading_params_path x --outputs_path y"
+    assert loci(f"course pretrain vanilla missing.txt --writing_params_path p {flags}") == 2
+    assert capsys.readouterr().err.splitlines()[:2] == [
+        "loci course: pretrain does not use --reading_params_path",
+        "loci course: pretrain does not use --outputs_path",
+    ]
+
+
+@pytest.mark.parametrize("args", [["course"], ["course", "--help"], ["course", "-h"]])
+def test_help_lists_the_subcommands(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(args) == 0
+    shown = capsys.readouterr().out
+    for word in ("pretrain", "finetune", "evaluate", "london", "dataset", "import", "export", "birth_places_train.tsv"):
+        assert word in shown
+
+
+def test_help_of_a_subcommand_shows_every_published_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["course", "pretrain", "--help"])
+    assert stopped.value.code == 0
+    shown = capsys.readouterr().out
+    files = ("reading_params_path", "writing_params_path", "finetune_corpus_path", "eval_corpus_path", "outputs_path")
+    for flag in (*files, "pretrain_lr", "finetune_lr", "tb_expt_name", "bottleneck_dim", "year", "max_epochs", "seed"):
+        assert f"--{flag}" in shown
+    assert "loci course pretrain vanilla wiki.txt" in shown
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(folder: Path) -> None:
+    command = [sys.executable, "-m", "loci", "course", "finetune", "vanilla", "wiki.txt", "--max_epochs", "300"]
+    command += ["--writing_params_path", "x.params", "--finetune_corpus_path", "birth_places_train.tsv"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    deadline = time.monotonic() + 60  # the run's folder is there: training has begun, and so has the watch for ctrl-C
+    while (
+        not (folder / "x.params.run" / "run.json").exists() and process.poll() is None and time.monotonic() < deadline
+    ):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "the same command goes on from there" in said
+    assert not (folder / "x.params").exists()
+    assert list((folder / "x.params.run" / "checkpoints").glob("step-*"))
+    assert not list(folder.rglob(".*.tmp"))
