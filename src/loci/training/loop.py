@@ -80,6 +80,9 @@ class StepReport:
     progress: float
     """Part of the stage's budget used up, 0 to 1."""
     loss: float
+    """Mean cross-entropy, in nats a character."""
+    shaping: float
+    """What the shaping terms added to it."""
     lr: float
     characters: int
     """Useful characters (padding not counted) since the start of the run."""
@@ -231,15 +234,15 @@ class _Loop:
             state.tokens += batch.x.shape[0] * (model.config.block_size - 1)
             rate = factor(stage, progress=progress, tokens=state.tokens)
             set_rate(optimisers, rate)
-            loss = next_character_loss(model, torch.from_numpy(batch.x), torch.from_numpy(batch.y))
+            loss = next_character_loss(model, torch.from_numpy(batch.x), torch.from_numpy(batch.y), stage)
             model.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.total.backward()  # type: ignore[no-untyped-call]
             if stage.clip:
                 torch.nn.utils.clip_grad_norm_(model.parameters(), stage.clip)
             for optimiser in optimisers:
                 optimiser.step()
-            value = loss.item()
-            if value != value:
+            value, total = loss.language.item(), loss.total.item()
+            if total != total:
                 raise LociError(
                     f"the loss is not a number after step {state.step + 1} of stage {stage.name}",
                     path=self.run,
@@ -254,6 +257,7 @@ class _Loop:
                 state.total_steps,
                 min(1.0, _progress(stage, steps, state)),
                 value,
+                total - value,
                 stage.lr * rate,
                 state.characters,
                 state.seconds,

@@ -1,9 +1,12 @@
-"""The one loss: mean cross-entropy of the next character over the positions that count.
+"""The one loss: mean cross-entropy of the next character over the positions that count, and shaping terms on request.
 
-The head is applied only where there is a target; the rest of its work would be thrown away.
+The head is applied only where there is a target; the rest of its work would be thrown away. Shaping terms come from the
+same forward pass, which then returns its attention weights.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch.nn.functional as F
 from jaxtyping import Float, Int
@@ -11,10 +14,29 @@ from torch import Tensor
 
 from loci.data.example import IGNORED
 from loci.model.gpt import GPT
+from loci.text.vocab import PAD_ID
+from loci.training.plan import Stage
+from loci.training.shaping import focus, near
 
 
-def next_character_loss(model: GPT, x: Int[Tensor, "B T"], y: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
-    """Mean over counted targets, in nats."""
-    hidden, _ = model.hidden(x)
+class Loss(NamedTuple):
+    """What is minimised, and the part of it that is language."""
+
+    total: Float[Tensor, ""]
+    language: Float[Tensor, ""]
+
+
+def next_character_loss(model: GPT, x: Int[Tensor, "B T"], y: Int[Tensor, "B T"], stage: Stage | None = None) -> Loss:
+    """Mean over counted targets, in nats; plus the stage's shaping terms, each with its λ."""
+    shaped = stage is not None and bool(stage.focus or stage.near)
+    hidden, trace = model.hidden(x, trace=shaped)
     counted = y != IGNORED
-    return F.cross_entropy(model.logits(hidden[counted]), y[counted])
+    language = F.cross_entropy(model.logits(hidden[counted]), y[counted])
+    total = language
+    if stage is not None and trace is not None:
+        places = x != PAD_ID
+        if stage.focus:
+            total = total + stage.focus * focus(trace, places)
+        if stage.near:
+            total = total + stage.near * near(trace, stage.near_max, places)
+    return Loss(total, language)

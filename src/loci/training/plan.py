@@ -64,6 +64,12 @@ class Stage:
     """The learning rate's last value, as a part of the full one."""
     final_tokens: int | None = None
     """Where the course's cosine ends, in tokens; only the course's schedule uses it."""
+    focus: float = 0.0
+    """λ of the focus term: how much the entropy of attention costs. 0 leaves it out."""
+    near: float = 0.0
+    """λ of the near term: how much looking far away costs. 0 leaves it out."""
+    near_max: float = 64.0
+    """L_max of the near term: the squared distance beyond which a look costs no more."""
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -80,6 +86,8 @@ class Stage:
                 raise LociError(f"stage {self.name}: {name} must be positive, it is {getattr(self, name)}")
         if self.schedule == "course" and self.final_tokens is None:
             raise LociError(f"stage {self.name}: the course's schedule needs final_tokens")
+        if self.focus < 0 or self.near < 0 or self.near_max <= 0:
+            raise LociError(f"stage {self.name}: focus and near must not be negative, near_max must be positive")
         if self.clip < 0 or not 0 <= self.floor <= 1:
             raise LociError(f"stage {self.name}: clip must not be negative and floor must be in [0, 1]")
 
