@@ -1,0 +1,140 @@
+"""What an exercise hands back: findings, one table, and panels as plain data. Knows nothing of how they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loci.attention_lab.parses import Parse
+
+Numbers = Sequence[float] | Sequence[int] | NDArray[np.floating] | NDArray[np.integer]
+Cell = str | int | float | None
+Style = Literal["line", "dots", "dashes"]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points to be joined or not; `error` is a half-width of uncertainty for each."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    style: Style = "line"
+    error: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        assert len(self.x) == len(self.y), f"{self.name}: {len(self.x)} x, {len(self.y)} y"
+        assert self.error is None or len(self.error) == len(self.x)
+
+
+def curve(
+    name: str,
+    x: Numbers,
+    y: Numbers,
+    style: Style = "line",
+    error: Numbers | None = None,
+) -> Curve:
+    """A curve from anything that holds numbers."""
+    xs, ys = (tuple(float(value) for value in values) for values in (x, y))
+    return Curve(name, xs, ys, style, None if error is None else tuple(float(value) for value in error))
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot."""
+
+    title: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    log_x: bool = False
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class MatrixPanel:
+    """One heat map with named rows and columns."""
+
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+    x_label: str = ""
+    y_label: str = ""
+
+    def __post_init__(self) -> None:
+        assert len(self.values) == len(self.rows)
+        assert all(len(row) == len(self.columns) for row in self.values)
+
+
+def matrix_panel(
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: NDArray[np.floating],
+    x_label: str = "",
+    y_label: str = "",
+) -> MatrixPanel:
+    """A heat map of an array."""
+    cells = tuple(tuple(float(value) for value in row) for row in values)
+    return MatrixPanel(title, tuple(rows), tuple(columns), cells, x_label, y_label)
+
+
+@dataclass(frozen=True)
+class ArcPanel:
+    """A parse drawn as arcs over its words."""
+
+    title: str
+    parse: Parse
+
+
+@dataclass(frozen=True)
+class LabResult:
+    """One exercise, carried out."""
+
+    name: str
+    statement: str
+    findings: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    panels: tuple[Panel | MatrixPanel | ArcPanel, ...] = ()
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        assert all(len(row) == len(self.columns) for row in self.rows), "a row has as many cells as there are columns"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class LabSettings:
+    """What an exercise may be told."""
+
+    seed: int = 0
+    inputs: str | None = None
+    outputs: str | None = None
+    conllu: Path | None = None
+    sentence: int = 1
+    run: Path | None = None
+    questions: Path | None = None
+    train: bool = False
+
+    def rng(self) -> np.random.Generator:
+        """Where chance comes from."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A named exercise: its claim in one line, and the function that carries it out."""
+
+    name: str
+    statement: str
+    run: Callable[[LabSettings], LabResult] = field(repr=False)

@@ -1,0 +1,209 @@
+"""Temperature and folding: why scores are divided by √I, and what merging query and key costs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from loci.attention_lab.exercises.result import Cell, LabResult, LabSettings, Panel, curve
+from loci.attention_lab.folding import FoldingCost, break_even, effective_rank, fold
+from loci.attention_lab.temperature import (
+    entropy_at_start,
+    frozen_width,
+    product_variance,
+    sample_scores,
+    temperature,
+    training_effect,
+    typical_entropy,
+)
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
+KEYS = 128
+SEEDS = (0, 1, 2)
+SMOOTH = 10
+TEMPERATURE = "components of unit variance make h·e of variance I, so β = 1/√I; without it attention starts frozen"
+FOLDING = "W̃ = W_QᵀW_K/√I gives the same scores from J² parameters a head against 2IJ: equal at I = J/2"
+
+
+def scaled(settings: LabSettings) -> LabResult:
+    """Variance of a product, entropy at the start with and without 1/√I, and two short runs if asked for."""
+    rng = settings.rng()
+    started = entropy_at_start(rng, WIDTHS, KEYS)
+    variances = [float(sample_scores(rng, width, 64, 300).var()) for width in WIDTHS]
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            row.width,
+            round(product_variance(row.width), 1),
+            round(variance, 1),
+            round(temperature(row.width), 4),
+            round(row.scaled, 3),
+            round(row.unscaled, 3),
+        )
+        for row, variance in zip(started, variances, strict=True)
+    )
+    most = math.log(KEYS)
+    panels = [
+        Panel(
+            "Variance of h·e",
+            "I, width of a head",
+            "variance",
+            (curve("I", WIDTHS, WIDTHS, "dashes"), curve("drawn", WIDTHS, variances, "dots")),
+            log_x=True,
+            log_y=True,
+        ),
+        Panel(
+            f"Entropy of attention over {KEYS} random keys",
+            "I, width of a head",
+            "entropy in nats",
+            (
+                curve("β = 1/√I", WIDTHS, [r.scaled for r in started], error=[2 * r.scaled_error for r in started]),
+                curve("β = 1", WIDTHS, [r.unscaled for r in started], error=[2 * r.unscaled_error for r in started]),
+                curve(
+                    "ln n − I/2: many keys, β = 1", WIDTHS, [typical_entropy(float(w), KEYS) for w in WIDTHS], "dashes"
+                ),
+                curve("ln n: all alike", WIDTHS, [most] * len(WIDTHS), "dashes"),
+            ),
+            log_x=True,
+        ),
+    ]
+    findings = [
+        f"Scaled, entropy stays near ln n − ½ = {most - 0.5:.2f} at every width. Unscaled it falls with the width; "
+        f"beyond I* = 2 ln n = {frozen_width(KEYS):.1f} a few random places hold nearly all the weight from the "
+        "start.",
+    ]
+    if settings.train:
+        finding, panel = _trained(settings.seed)
+        findings.append(finding)
+        panels.append(panel)
+    else:
+        findings.append("The effect on training: loci lab temperature --train (three seeds each, a few minutes).")
+    return LabResult(
+        "temperature",
+        TEMPERATURE,
+        tuple(findings),
+        ("I", "variance, formula", "variance, drawn", "1/√I", "entropy at β = 1/√I", "entropy at β = 1"),
+        rows,
+        tuple(panels),
+        settings.seed,
+    )
+
+
+def _trained(seed: int) -> tuple[str, Panel]:
+    from loci.attention_lab.short_runs import WIDTH, short_run
+
+    scales = {"β = 1/√I": temperature(WIDTH), "β = 1": 1.0}
+    losses = training_effect(short_run, scales, [seed + offset for offset in SEEDS])
+    curves, ends = [], []
+    for name, runs in losses.items():
+        smooth = np.stack([np.convolve(run, np.ones(SMOOTH) / SMOOTH, mode="valid") for run in runs])
+        steps = np.arange(SMOOTH, runs.shape[1] + 1)
+        curves.append(curve(name, steps, smooth.mean(axis=0), error=smooth.std(axis=0)))
+        ends.append(f"{smooth[:, -1].mean():.3f} ± {smooth[:, -1].std():.3f} with {name}")
+    finding = (
+        f"Trained: two layers, one head of {WIDTH}, queries and keys started at unit variance; loss after "
+        f"{losses['β = 1'].shape[1]} steps, mean and spread of {len(SEEDS)} seeds: {', '.join(ends)}."
+    )
+    return finding, Panel(
+        "Loss of a short run (band: spread of three seeds)", "step", "nats a character", tuple(curves)
+    )
+
+
+def folded(settings: LabSettings) -> LabResult:
+    """Parameter counts, break-even, and the spectrum of W̃: random, or that of a trained run."""
+    rng = settings.rng()
+    rows: list[tuple[Cell, ...]] = []
+    for width, heads in ((128, 4), (256, 8), (256, 2), (256, 1), (512, 8)):
+        cost = FoldingCost(width, width // heads, heads)
+        rows.append((width, heads, cost.head_width, cost.factored, cost.folded, break_even(width), cost.rank_cap))
+    widths = np.arange(1, 257)
+    panels = [
+        Panel(
+            "Query–key parameters of one head, J = 256",
+            "I, width of a head",
+            "parameters",
+            (
+                curve("2IJ, two factors", widths, 512 * widths),
+                curve("J², folded", widths, np.full(256, 256**2), "dashes"),
+            ),
+        )
+    ]
+    findings = [
+        "At d = 256 and 8 heads folding costs 524,288 against 131,072 parameters a layer; two factors cap the rank "
+        "at 32.",
+    ]
+    if settings.run is None:
+        draws = [np.linalg.svd(fold(*rng.standard_normal((2, 32, 256))), compute_uv=False)[:48] for _ in range(8)]
+        mean = np.mean(draws, axis=0)
+        panels.append(
+            Panel(
+                "Singular values of W̃ from random factors (I = 32, J = 256)",
+                "number",
+                "singular value",
+                (curve("mean of 8", np.arange(1, 49), np.maximum(mean, 1e-12)),),
+            )
+        )
+        findings.append("The spectrum ends at I = 32. For a trained model's own: loci lab folding --run RUN.")
+    else:
+        more, extra = _of_run(settings)
+        findings += more
+        panels += extra
+    return LabResult(
+        "folding",
+        FOLDING,
+        tuple(findings),
+        ("J", "heads", "I", "2IJ × heads", "J² × heads", "break-even I", "rank cap"),
+        tuple(rows),
+        tuple(panels),
+        settings.seed,
+    )
+
+
+def _of_run(settings: LabSettings) -> tuple[list[str], list[Panel]]:
+    from loci.attention_lab.qk_spectra import cut_rank, qk_spectra
+    from loci.attention_lab.rank_recall import recall_by_rank
+    from loci.training.checkpoint import load_model
+
+    assert settings.run is not None
+    loaded = load_model(settings.run)
+    spectra = qk_spectra(loaded.model)
+    numbers = np.arange(1, spectra.shape[-1] + 1)
+    shares = spectra / spectra.sum(axis=-1, keepdims=True)
+    panels = [
+        Panel(
+            "Singular values of W̃ in the run, as shares, mean of each layer's heads",
+            "number",
+            "share",
+            tuple(curve(f"layer {i + 1}", numbers, layer.mean(axis=0)) for i, layer in enumerate(shares)),
+        )
+    ]
+    ranks = [float(np.mean([effective_rank(head) for head in layer])) for layer in spectra]
+    findings = [
+        f"Effective rank of the run's heads, of {spectra.shape[-1]}: "
+        + ", ".join(f"layer {i + 1} {rank:.1f}" for i, rank in enumerate(ranks))
+        + "."
+    ]
+    if settings.questions is not None:
+        steps = sorted({0, 1, 2, 4, 8, 16, 32, 64, spectra.shape[-1]} & set(range(spectra.shape[-1] + 1)))
+        rates = recall_by_rank(loaded, settings.questions, steps, cut_rank)
+        panels.append(
+            Panel(
+                "Answers still right when every head is cut to a rank",
+                "rank",
+                "exact match",
+                (
+                    curve(
+                        "exact match",
+                        steps,
+                        [rate.value for rate in rates],
+                        error=[(rate.high - rate.low) / 2 for rate in rates],
+                    ),
+                ),
+            )
+        )
+        findings.append(
+            "Exact match by rank: "
+            + ", ".join(f"{s}: {100 * r.value:.1f} %" for s, r in zip(steps, rates, strict=True))
+            + "."
+        )
+    return findings, panels
