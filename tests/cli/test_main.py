@@ -49,3 +49,11 @@ def test_help_loads_neither_torch_nor_tyro_and_answers_at_once():
 def test_python_dash_m_works():
     result = subprocess.run([sys.executable, "-m", "loci", "--version"], capture_output=True, text=True, check=True)
     assert result.stdout.startswith("loci ")
+
+
+def test_what_the_system_refuses_is_said_in_one_line(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["world", "--people", "20", "--out", str(tmp_path / "file" / "below")]) == 2
+    error = capsys.readouterr().err
+    assert "file" in error
+    assert error.count("\n") == 1

@@ -60,7 +60,7 @@ def evaluate(
     if out is not None:
         write_predictions(out, rows)
     if text is not None:
-        write_text(text, "".join(f"{row.prediction}\n" for row in rows))
+        write_text(text, "".join(" ".join(row.prediction.split("\n")) + "\n" for row in rows))
     rate = exact_match(rows)
     if json:
         result: dict[str, float | int] = {"questions": len(rows), "scored": rate.n, "correct": rate.successes}

@@ -61,6 +61,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # quiet.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a full disk, a folder without rights: the system says what it is, in one line
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"loci {name}: {where}{error.strerror or error}", file=sys.stderr)
+        return USAGE_ERROR
 
 
 def _run(name: str, args: list[str]) -> int:

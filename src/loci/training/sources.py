@@ -1,0 +1,67 @@
+"""What teaches: a corpus and train questions, and the batches a stage makes of them. Knows nothing of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from loci.data.batches import BatchStream, Source
+from loci.data.objectives import make_objective
+from loci.errors import LociError
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.vocab import Vocab
+from loci.training.plan import Recipe, Stage
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What may teach: a corpus, and questions with answers where a stage asks for them."""
+
+    corpus: Corpus
+    questions: Questions | None = None
+
+    @cached_property
+    def vocab(self) -> Vocab:
+        """The characters of the corpus and of what is asked: a corpus of statements may lack the question mark."""
+        asked = (
+            [] if self.questions is None else [question.text + "".join(question.answers) for question in self.questions]
+        )
+        return Vocab.from_text(self.corpus.raw + "".join(asked))
+
+    def records(self, source: str) -> Sequence[Any]:
+        """The records of a named source."""
+        if source == "corpus":
+            return [line for line in self.corpus if line.text]
+        if self.questions is None:
+            raise LociError(
+                "the recipe asks for train questions and there are none",
+                remedy="give --questions FILE, or a --data folder with a *train*.tsv",
+            )
+        return self.questions.answered
+
+    def describe(self) -> dict[str, Any]:
+        """For run.json: where it lay and what exactly it was."""
+        questions = self.questions
+        return {
+            "corpus": str(self.corpus.path) if self.corpus.path else None,
+            "corpus_hash": self.corpus.hash,
+            "questions": str(questions.path) if questions is not None and questions.path else None,
+            "questions_hash": questions.hash if questions is not None else None,
+        }
+
+
+def make_stream(stage: Stage, index: int, recipe: Recipe, data: TrainingData, block_size: int) -> BatchStream:
+    """The batches of a stage."""
+    vocab = data.vocab
+    if data.questions is not None and any(part.source == "questions" for part in stage.mixture):
+        data.questions.require(vocab, block_size)
+    sources = [
+        Source(data.records(part.source), make_objective(part.objective, vocab, block_size, part.options), part.share)
+        for part in stage.mixture
+    ]
+    return BatchStream(
+        sources, batch_size=stage.batch_size, seed=(recipe.seed, index), shuffle=stage.shuffle, pool=stage.pool
+    )
