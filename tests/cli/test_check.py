@@ -4,7 +4,7 @@ import pytest
 
 from loci.cli.main import main
 
-WIKI = "Ada. Was Ada not born in London? She was .\nAlan. Where? Alan was born in Paris .\nBcy. By the sea .\n"
+WIKI = "Ada. Was Ada not born in London? She was .\nAlan. Where? Alan was born in Paris, by Bycy .\n"
 
 
 @pytest.fixture

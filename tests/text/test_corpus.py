@@ -94,6 +94,13 @@ def test_lines_in_memory_are_held_to_the_same():
         Corpus.from_lines(["A. a\nB. b"])
 
 
+def test_a_play_is_plain_text_in_which_lines_may_repeat(tmp_path):
+    file = tmp_path / "play.txt"
+    file.write_text("ROMEO:\nAy me .\n\nROMEO:\nShe speaks. Speak on .\n")
+    corpus = Corpus.read(file)
+    assert [(found.kind, found.severity, found.line) for found in corpus.findings] == [("no-subject", "note", None)]
+
+
 def google_re(subject="Ada P. Lovelace", **fields):
     sentences = ["Ada P Lovelace was born in London .", "Born in\nLondon ."]
     record = {"sub_label": subject, "obj_label": "London", "obj_aliases": ["Londinium"]}
@@ -117,7 +124,10 @@ def test_google_re_records_become_lines(tmp_path):
     ("text", "message"),
     [
         ('{"sub_label": "A"\n', r":1: not valid JSON"),
-        ('{"sub_label": "A", "evidences": []}\n{"x": 1}\n', r":2: no sub_label"),
+        (
+            '{"sub_label": "A", "evidences": []}\n{"x": 1}\n',
+            r":2: no question and no subject in a record with the fields x",
+        ),
         ('{"sub_label": "A", "evidences": [{"considered_sentences": ["\\ud800"]}]}', "half a character"),
         ('{"sub_label": "A", "evidences": 3}', "holds no text"),
     ],

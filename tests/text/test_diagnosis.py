@@ -9,7 +9,7 @@ from loci.text.findings import KINDS
 from loci.text.template import Template
 from loci.text.vocab import Vocab
 
-WIKI = "Ada. Was Ada not born in London? She was .\nAlan. Where? Alan was born in Paris .\nBcy. By the sea .\n"
+WIKI = "Ada. Was Ada not born in London? She was .\nAlan. Where? Alan was born in Paris, by Bycy .\n"
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_a_sound_folder_has_nothing_amiss(folder):
     assert diagnosis.ok
     corpus, train, dev = diagnosis.files
     assert (corpus.role, train.role, dev.role) == ("corpus", "train", "dev")
-    assert (corpus.corpus.lines, corpus.corpus.characters, corpus.corpus.subjects) == (3, len(WIKI), 3)
+    assert (corpus.corpus.lines, corpus.corpus.characters, corpus.corpus.subjects) == (2, len(WIKI), 2)
     assert corpus.corpus.symbols == len(set(WIKI)) + 2
     assert (train.questions.in_own_line, train.questions.taught) == (1, None)
     assert (dev.questions.in_own_line, dev.questions.taught) == (0, 1)
@@ -49,7 +49,7 @@ def test_questions_are_held_against_the_corpus(folder):
         ("unknown-character", "birth_dev.tsv", 1),
     ]
     assert found(diagnosis, "warning") == [("no-subject", "birth_dev.tsv", 2), ("unseen-subject", "birth_dev.tsv", 1)]
-    assert "2 of 3 lines" in next(f.message for f in diagnosis.findings if f.kind == "long-line")
+    assert "2 of 2 lines" in next(f.message for f in diagnosis.findings if f.kind == "long-line")
 
 
 def test_a_vocabulary_can_be_handed_in(folder):
@@ -62,15 +62,22 @@ def test_a_question_of_training_in_dev_is_a_leak_when_the_answer_is_the_same(fol
     dev.write_text("Where was Ada born?\tLondon\n")
     assert found(diagnose(folder), "error") == [("leak", "birth_dev.tsv", 1)]
     dev.write_text("Where was Ada born?\tParis\n")
-    assert found(diagnose(folder)) == [("contradiction", "birth_dev.tsv", 1)]
+    assert found(diagnose(folder), "warning") == [("contradiction", "birth_dev.tsv", 1)]
     dev.rename(folder / "birth_test.tsv").write_text("Where was Ada born?\n")
-    assert found(diagnose(folder)) == [("leak", "birth_test.tsv", 1)]
+    assert found(diagnose(folder), "warning") == [("leak", "birth_test.tsv", 1)]
     assert diagnose(folder).ok
 
 
+def test_a_question_file_that_lost_rows_shows_in_the_corpus(folder):
+    (folder / "birth_dev.tsv").unlink()
+    diagnosis = diagnose(folder)
+    assert found(diagnosis, "note") == [("unasked-subject", "wiki.txt", 2)]
+    assert diagnosis.findings[0].message == "1 of 2 subjects, the first is «Alan»"
+
+
 def test_names_on_several_lines_are_noted_and_the_same_line_twice_is_a_duplicate(folder):
-    (folder / "wiki.txt").write_text(WIKI + "Ada. She wrote .\nAlan. Where? Alan was born in Paris .\n")
-    assert found(diagnose(folder)) == [("duplicate", "wiki.txt", 5), ("several-lines", "wiki.txt", 1)]
+    (folder / "wiki.txt").write_text(WIKI + "Ada. She wrote .\nAlan. Where? Alan was born in Paris, by Bycy .\n")
+    assert found(diagnose(folder)) == [("duplicate", "wiki.txt", 4), ("several-lines", "wiki.txt", 1)]
 
 
 def test_train_and_dev_need_answers_and_test_does_not(folder):
@@ -170,7 +177,7 @@ def test_the_diagnosis_is_plain_data(folder):
     assert (data["ok"], data["counts"]["error"]) == (False, 1)
     assert data["findings"][0]["kind"] == "leak"
     assert [file["role"] for file in data["files"]] == ["corpus", "train", "dev"]
-    assert data["files"][0]["lengths"]["longest"] == 42
+    assert data["files"][0]["lengths"]["longest"] == 46
 
 
 def test_every_kind_says_what_it_means_and_what_to_do():

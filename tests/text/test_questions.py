@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loci.errors import LociError
@@ -198,7 +198,7 @@ def test_google_re_records_are_asked_with_the_template(read):
         ('[{"question": "a?", "answers": ["b"]},\n{"question": ', ":2: not valid JSON"),
         ('[{"question": "a?", "answers": ["b"]}] trailing', "behind the end of the list"),
         ('[{"question": "a?", "answers": ["b"]}', "the list breaks off"),
-        ('{"question": "a?", "answers": ["b"]}\n{"query": "c"}', ":2: neither question nor sub_label"),
+        ('{"question": "a?", "answers": ["b"]}\n{"query": "c"}', ":2: no question and no subject .* query"),
         ('{"question": "a?", "answers": ["b"]}\n' + '{"a":' * 100_000, ":2: not valid JSON"),
         ('{"question": "a?", "n": ' + "9" * 5000 + "}", ":1: not valid JSON"),
         ('{"question": "a?", "answers": ["\\ud800"]}', "half a character"),
@@ -216,6 +216,7 @@ words = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclu
 words = words.map(str.strip).filter(bool)
 
 
+@settings(max_examples=40)  # each example is written and fsynced
 @given(st.lists(st.tuples(words, st.lists(words, min_size=1, max_size=3, unique=True)), min_size=1))
 def test_what_is_written_reads_back_the_same(tmp_path_factory, rows):
     made = Questions(None, tuple(Question(q, tuple(a), None, 1) for q, a in rows))
@@ -224,6 +225,7 @@ def test_what_is_written_reads_back_the_same(tmp_path_factory, rows):
     assert pairs(Questions.read(file)) == pairs(made)
 
 
+@settings(max_examples=40)
 @given(st.lists(words.map(lambda word: word + "?"), min_size=1), st.booleans())
 def test_pairs_written_read_back_the_same(tmp_path_factory, texts, answered):
     made = Questions.from_pairs([(text, "x" if answered else None) for text in texts])

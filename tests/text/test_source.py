@@ -65,7 +65,7 @@ def test_decoding_never_raises_and_leaves_no_carriage_return(data):
 def test_lines_survive_any_line_end(lines):
     for end in ("\n", "\r\n"):
         data = "".join(line + end for line in lines).encode()
-        if data.startswith((b"PK\x03\x04", b"BZh", b"%PDF")):
+        if data.startswith((b"PK\x03\x04", b"%PDF-")):
             continue
         assert decode(data).lines() == lines
 

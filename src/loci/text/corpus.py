@@ -178,44 +178,40 @@ def _special_findings(path: Path | None, lines: Iterable[tuple[int, str]]) -> li
 
 def _inspect_lines(path: Path | None, lines: tuple[Line, ...], found: list[Finding]) -> tuple[str, ...]:
     """The lines as a clean copy has them; what is wrong line by line is added to `found`."""
+    clean = [_clean_line(path, line, found) for line in lines]
+    different = set(clean) - {""}
+    without_subject = sum(_BREAK not in text for text in different)
+    if without_subject * 2 > len(different):
+        # A play or a novel: blank and repeated lines belong to it, and nobody promised subjects.
+        message = f"{without_subject:,} of {len(different):,} different lines have no subject: taken for plain text"
+        found.append(finding("no-subject", "note", message, path))
+        return tuple(clean) if different else ()
     first_seen: dict[str, int] = {}
-    for line in lines:
-        text = without_specials(line.text)
-        if controls := controls_in(line.text):
-            message = f"holds {', '.join(controls)}"
-            args = (path, line.number)
-            found.append(
-                finding("control-character", "warning", message, *args, repairable=True, before=line.text, after=text)
-            )
-        stripped = text.strip()
-        if not stripped:
-            found.append(
-                finding("empty-line", "note", "is blank", path, line.number, repairable=True, before=line.text)
-            )
-            continue
-        if stripped != text:
-            message = "has space around it"
-            found.append(
-                finding(
-                    "surrounding-space",
-                    "note",
-                    message,
-                    path,
-                    line.number,
-                    repairable=True,
-                    before=text,
-                    after=stripped,
-                )
-            )
-        if stripped in first_seen:
-            message = f"the same as line {first_seen[stripped]}: {shown(stripped, 48)}"
-            found.append(finding("duplicate", "warning", message, path, line.number, repairable=True, before=stripped))
-            continue
-        first_seen[stripped] = line.number
-        if line.subject == line.text:
-            found.append(
-                finding("no-subject", "warning", f"no «. » behind a subject: {shown(stripped)}", path, line.number)
-            )
-        if "??" in stripped:
-            found.append(finding("typed-mask", "warning", f"«??» in {shown(stripped)}", path, line.number))
+    for line, text in zip(lines, clean, strict=True):
+        where = (path, line.number)
+        if not text:
+            found.append(finding("empty-line", "note", "is blank", *where, repairable=True, before=line.text))
+        elif text in first_seen:
+            message = f"the same as line {first_seen[text]}: {shown(text, 48)}"
+            found.append(finding("duplicate", "warning", message, *where, repairable=True, before=text))
+        else:
+            first_seen[text] = line.number
+            if _BREAK not in text:
+                found.append(finding("no-subject", "warning", f"no «. » behind a subject: {shown(text)}", *where))
+            if "??" in text:
+                found.append(finding("typed-mask", "warning", f"«??» in {shown(text)}", *where))
     return tuple(first_seen)
+
+
+def _clean_line(path: Path | None, line: Line, found: list[Finding]) -> str:
+    where, text = (path, line.number), without_specials(line.text)
+    if controls := controls_in(line.text):
+        message = f"holds {', '.join(controls)}"
+        found.append(
+            finding("control-character", "warning", message, *where, repairable=True, before=line.text, after=text)
+        )
+    clean = text.strip()
+    if clean != text and clean:
+        message = "has space around it"
+        found.append(finding("surrounding-space", "note", message, *where, repairable=True, before=text, after=clean))
+    return clean

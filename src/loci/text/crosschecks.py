@@ -5,6 +5,8 @@ Pure functions from what was read to findings. Knows nothing of bytes or forms.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from loci.text.corpus import Corpus
 from loci.text.findings import Finding, finding, shown
 from loci.text.questions import Questions
@@ -42,6 +44,16 @@ def subjects_asked(questions: Questions, corpus: Corpus | None) -> list[Finding]
             message = f"no line is about {shown(row.subject, 50)}"
             found.append(finding("unseen-subject", "warning", message, questions.path, row.number))
     return found
+
+
+def unasked(corpus: Corpus, asked: Iterable[Questions]) -> list[Finding]:
+    """One note when no file asks about some of the subjects: a question file that lost rows shows here."""
+    subjects = {row.subject for questions in asked for row in questions}
+    missing = [lines[0] for subject, lines in corpus.by_subject.items() if subject not in subjects]
+    if not missing:
+        return []
+    some = f"{len(missing):,} of {len(corpus.by_subject):,} subjects, the first is {shown(missing[0].subject, 40)}"
+    return [finding("unasked-subject", "note", some, corpus.path, missing[0].number)]
 
 
 def leaks(train: Questions, later: Questions) -> list[Finding]:

@@ -14,7 +14,7 @@ from typing import Any
 from loci.errors import LociError
 from loci.text import google_re
 from loci.text.corpus import Corpus, parse_corpus
-from loci.text.crosschecks import leaks, long_lines, several_lines, subjects_asked
+from loci.text.crosschecks import leaks, long_lines, several_lines, subjects_asked, unasked
 from loci.text.figures import CorpusFigures, QuestionFigures, corpus_figures, question_figures
 from loci.text.findings import SEVERITIES, Finding, Severity, finding
 from loci.text.formats import parse_questions
@@ -121,6 +121,8 @@ def diagnose(
         findings += _check_questions(file_asked, text, symbols, block_size)
         if file_asked.role in ("dev", "test"):
             findings += [leak for taught in train for leak in leaks(taught, file_asked.questions)]
+    if text is not None and asked and text.path is not None and text.path.parent == path:
+        findings += unasked(text, [file.questions for file in asked])
     return Diagnosis(path, block_size, tuple(files), _ordered(findings, [file.path for file in files]))
 
 
@@ -139,7 +141,7 @@ def _files_of(path: Path, corpus: Path | None) -> tuple[Path | None, list[tuple[
         return corpus, list(layout.questions)
     source = load(path)
     if _holds_questions(source):
-        own = path if google_re.holds_relations(source) else None  # its sentences are the corpus of its questions
+        own = path if google_re.holds_sentences(source) else None  # the sentences are the corpus of the questions
         return corpus or own, [(split_of(path), path)]
     if corpus is not None:
         remedy = "--corpus is what questions are held against"

@@ -62,6 +62,10 @@ KINDS: dict[str, tuple[str, str]] = {
         "a question about someone no line is about",
         "add a line about the subject, or drop the question",
     ),
+    "unasked-subject": (
+        "subjects that no question is about",
+        "right if nobody is to be asked about them; else a question file has lost rows",
+    ),
     "several-lines": (
         "several lines share a subject",
         "right if they are about one person; namesakes cannot be told apart",

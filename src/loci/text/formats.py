@@ -10,8 +10,8 @@ import json
 from typing import Any
 
 from loci.text import google_re
-from loci.text.findings import Finding, finding
-from loci.text.records import Record, holds_records, is_list, one_line, read_records, strings
+from loci.text.findings import Finding
+from loci.text.records import Record, holds_records, is_list, one_line, read_records, strings, unknown_record
 from loci.text.rows import ANSWER_FIELDS, SUBJECT_FIELDS, ParsedQuestions, Row, tidy_row
 from loci.text.source import Source, without_specials
 from loci.text.tables import parse_table
@@ -47,8 +47,7 @@ def _record_row(source: Source, record: Record, template: Template, found: list[
         column = next((name for name in ANSWER_FIELDS if name in fields), None)
         answers = strings(fields[column]) if column else None
     else:
-        message = f"neither question nor sub_label among the fields {', '.join(list(fields)[:6])}"
-        found.append(finding("unknown-record", "error", message, path, number, repairable=True, before=record.text))
+        found.append(unknown_record(source, record))
         return None
     row = tidy_row(path, number, question, answers, subject, template, found, record.text, others)
     if row is None or len(found) == known:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loci.text.findings import Finding, finding
-from loci.text.records import Record, has_surrogate, holds_records, one_line, read_records, strings
-from loci.text.source import Source
+from loci.text.records import Record, has_surrogate, holds_records, one_line, read_records, strings, unknown_record
+from loci.text.source import Source, without_specials
 
 _BLANK = "[MASK]"
 _HEAD = 1 << 16  # the label stands behind the evidence, which may be long
@@ -29,11 +29,16 @@ def holds_relations(source: Source) -> bool:
     return holds_records(source) and '"sub_label"' in source.text[:_HEAD]
 
 
+def holds_sentences(source: Source) -> bool:
+    """Whether a file of such records can serve as a corpus."""
+    return holds_relations(source) and any(relation.sentences for _, relation in relations(source)[0])
+
+
 def relation_of(record: Record) -> Relation | None:
     """The fact of a record; None when the record has no subject."""
     fields = record.fields
     subject = fields.get("sub_label")
-    if not isinstance(subject, str) or not subject.strip():
+    if not isinstance(subject, str) or not without_specials(subject).strip():
         return None
     answers = strings(fields.get("obj_label")) + strings(fields.get("obj_aliases"))
     return Relation(
@@ -61,16 +66,11 @@ def relations(source: Source) -> tuple[list[tuple[int, Relation]], list[Finding]
     for record in records:
         relation = relation_of(record)
         if relation is None:
-            findings.append(unknown(source, record))
+            if not isinstance(record.fields.get("question"), str):  # a question among facts is no fact, but no fault
+                findings.append(unknown_record(source, record))
         elif any(map(has_surrogate, (relation.subject, *relation.sentences))):
             message = "a sentence holds half a character (a lone surrogate)"
             findings.append(finding("encoding", "error", message, source.path, record.number, repairable=True))
         else:
             found.append((record.number, relation))
     return found, findings
-
-
-def unknown(source: Source, record: Record) -> Finding:
-    """The finding for a record without a subject."""
-    message = f"no sub_label among the fields {', '.join(list(record.fields)[:6])}"
-    return finding("unknown-record", "error", message, source.path, record.number, repairable=True, before=record.text)

@@ -113,6 +113,12 @@ def _bad(source: Source, number: int, error: Exception, text: str) -> Finding:
     return finding("not-json", "error", message, source.path, number, repairable=True, before=text)
 
 
+def unknown_record(source: Source, record: Record) -> Finding:
+    """The finding for a record of no form we know."""
+    message = f"no question and no subject in a record with the fields {', '.join(list(record.fields)[:6])}"
+    return finding("unknown-record", "error", message, source.path, record.number, repairable=True, before=record.text)
+
+
 def one_line(text: str) -> str:
     """`text` with line ends and tabs as spaces: a string of a record may hold them, a line of ours may not."""
     return _LINE_ENDS_AND_TABS.sub(" ", text)

@@ -18,9 +18,8 @@ from loci.text.vocab import MASK, PAD
 _MAGIC = (
     (b"PK\x03\x04", "a zip archive or a spreadsheet"),
     (b"\x1f\x8b", "a gzip archive"),
-    (b"BZh", "a bzip2 archive"),
     (b"\xfd7zXZ", "an xz archive"),
-    (b"%PDF", "a PDF"),
+    (b"%PDF-", "a PDF"),
     (b"\x89PNG", "a picture"),
     (b"\xff\xd8\xff", "a picture"),
 )

@@ -28,7 +28,7 @@ from loci.text.vocab import MASK
 _COLUMN_NAMES = {*ANSWER_FIELDS, *CANONICAL_FIELDS, *SUBJECT_FIELDS, "id", "prop"}
 _MASK_FOR_TAB = re.compile(rf"\? *{MASK}")
 _SPACES_FOR_TAB = re.compile(r"(.*?\?) {2,}(\S.*)")
-_SPACE_FOR_TAB = re.compile(r"(.*\?) (\S[^?]*)")
+_SPACE_FOR_TAB = re.compile(r"(.*\?) ([^\s?][^?]*)")
 
 
 def parse_table(source: Source, template: Template) -> ParsedQuestions:
@@ -114,44 +114,43 @@ def _plain_row(path: Path | None, number: int, line: str, template: Template, fo
 
 def _cells(path: Path | None, number: int, text: str, found: list[Finding]) -> tuple[str, str | None]:
     """Question and answer of a plain line; the answer is None when there is no answer column."""
-    if "\t" in text:
-        cells = text.split("\t")
-        question, *rest = (cell.strip() for cell in cells)
-        filled = [cell for cell in rest if cell]
-        answer = filled[0] if filled else ""
-        clean = f"{question}\t{answer}"
-        if len(filled) > 1:
-            message = f"{len(filled)} columns behind the question: {shown(' | '.join(filled))}"
-            found.append(
-                finding("extra-column", "error", message, path, number, repairable=True, before=text, after=clean)
-            )
-        elif len(rest) > 1:
-            message = "empty columns beside the answer"
-            found.append(
-                finding("extra-column", "warning", message, path, number, repaired=True, before=text, after=clean)
-            )
-        elif [question, *rest] != cells:
-            found.append(spaced(path, number, text, clean))
-        return question, answer
-    stripped = text.strip()
-    if stripped != text:
-        found.append(spaced(path, number, text, stripped))
-    if match := _SPACES_FOR_TAB.fullmatch(stripped):
+    cells = text.split("\t")
+    question, *rest = (cell.strip() for cell in cells)
+    filled = [cell for cell in rest if cell]
+    if not filled:
+        if question != cells[0]:
+            found.append(spaced(path, number, text, question))
+        return _split_at_spaces(path, number, question, found) or (question, "" if rest else None)
+    clean = f"{question}\t{filled[0]}"
+    if len(filled) > 1:
+        message = f"{len(filled)} columns behind the question: {shown(' | '.join(filled))}"
+        found.append(finding("extra-column", "error", message, path, number, repairable=True, before=text, after=clean))
+    elif len(rest) > 1:
+        message = "empty columns beside the answer"
+        found.append(finding("extra-column", "warning", message, path, number, repaired=True, before=text, after=clean))
+    elif [question, *rest] != cells:
+        found.append(spaced(path, number, text, clean))
+    return question, filled[0]
+
+
+def _split_at_spaces(path: Path | None, number: int, text: str, found: list[Finding]) -> tuple[str, str] | None:
+    """Question and answer of a line with spaces where the tab belongs; None when there are none."""
+    if match := _SPACES_FOR_TAB.fullmatch(text):
         message = f"spaces stand for the tab before {shown(match[2], 40)}"
         clean = f"{match[1]}\t{match[2]}"
         found.append(
             finding("spaces-for-tab", "warning", message, path, number, repaired=True, before=text, after=clean)
         )
         return match[1], match[2]
-    if match := _SPACE_FOR_TAB.fullmatch(stripped):
+    if match := _SPACE_FOR_TAB.fullmatch(text):
         # One space may also be part of the question, so reading does not decide; a repair states that it did.
-        message = f"text behind the question mark but no tab: {shown(stripped)}"
+        message = f"text behind the question mark but no tab: {shown(text)}"
         clean = f"{match[1]}\t{match[2]}"
         found.append(
             finding("spaces-for-tab", "error", message, path, number, repairable=True, before=text, after=clean)
         )
         return match[1], match[2]
-    return stripped, None
+    return None
 
 
 # TSV whose first line names the columns (PopQA and tables of one's own).
@@ -166,7 +165,7 @@ def _parse_headed(
     columns = _Columns.named(names)
     rows = []
     for number, line in lines[1:]:
-        if _names(line) == names:
+        if _names(without_specials(line))[: len(names)] == names:
             message = "the header line again"
             found.append(finding("repeated-header", "warning", message, path, number, repaired=True, before=line))
         elif row := _headed_row(path, number, line, columns, template, found):
