@@ -103,8 +103,8 @@ def _row(layer: LayerCost) -> list[str]:
 
 
 CAPTION = (
-    "forward: FLOPs of the matrix products; the backward pass has twice as many. kept: bytes that training keeps from the "
-    "forward for the backward pass. cache: bytes that generation remembers."
+    "forward: FLOPs of the matrix products; the backward pass has twice as many. kept: bytes that training keeps from "
+    "the forward for the backward pass. cache: bytes that generation remembers."
 )
 
 

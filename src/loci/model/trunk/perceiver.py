@@ -219,7 +219,7 @@ class PerceiverTrunk(Trunk):
                 self._write(at, index, k, v, latent_layers)
         else:
             for step in range(x.shape[1]):  # rows come to their next stand at different steps
-                here = places[:, step]
+                here = places[:, step].contiguous()
                 index = torch.searchsorted(self.stands, here)
                 rows = (self.stands[index.clamp_max(len(self._stands) - 1)] == here).nonzero()[:, 0]
                 if len(rows):
