@@ -20,7 +20,6 @@ from torch import Tensor
 
 from loci.errors import LociError
 from loci.model import GPT
-from loci.model.attention import Attention
 from loci.model.cache import Cache
 
 #: Ids of one prompt, in any of the forms callers have them.
@@ -44,21 +43,14 @@ class Window:
             raise LociError(f"a window of {self.size} cannot keep {self.keep} characters")
 
 
-def length_limit(model: GPT) -> int | None:
-    """The longest sequence the model can read at once, or None when positions and attention go on for ever."""
-    limits = [model.positions.limit]
-    limits += [getattr(module, "limit", None) for module in model.modules() if isinstance(module, Attention)]
-    return min((limit for limit in limits if limit is not None), default=None)
-
-
 def resolve_window(model: GPT, window: Window | None) -> Window | None:
     """The window to use: the given one if the model can read it, else the model's own limit, sliding as published."""
-    limit = length_limit(model)
+    limit = model.limit
     if window is None:
         return None if limit is None else Window(limit, limit)
     if limit is not None and window.size > limit:
         raise LociError(
-            f"a window of {window.size} characters does not fit the model's block of {limit}",
+            f"a window of {window.size} characters does not fit the model, which takes {limit}",
             remedy=f"choose at most {limit}",
         )
     return window
