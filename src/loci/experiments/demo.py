@@ -1,7 +1,8 @@
 """The demo: the course's experiment on the embedded world, from nothing to a report.
 
-Three systems answer the same questions about held-out people: the most common train answer, the model taught by the train
-questions alone, and the same model pretrained on the text first. Knows the order of the steps; each step is another room's.
+Three systems answer the same questions about held-out people: the most common train answer, the model taught by the
+train questions alone, and the same model pretrained on the text first. Knows the order of the steps; each step is
+another room's.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from loci.model import GPT, GPTConfig
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import TrainingState
 from loci.training.loss import next_character_loss
+from loci.training.memory import keep_freed_memory
 from loci.training.optim import make_optimisers, set_rate
 from loci.training.plan import Recipe, Stage, to_dict
 from loci.training.run import RunInfo, read_run, rewind_metrics, start_run
@@ -93,6 +94,7 @@ def train(
 ) -> Outcome:
     """Carry out a recipe. `observers` are made once the run's folder exists; `initial` replaces random weights."""
     run = Path(run)
+    keep_freed_memory()
     info = _open(run, recipe, data, resume)
     if info.finished:
         state = ckpt.read_config(run / ckpt.FINAL)

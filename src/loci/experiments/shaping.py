@@ -1,0 +1,191 @@
+"""Does shaping attention help? Focus and near terms over λ, against the loss of language, the parse and recall.
+
+The argument against: a transformer is a universal approximator of sequence functions *because* its heads may attend
+softly and far. A term that is least for one-place or near attention removes functions from what is reachable at no
+cost, so at best it helps as a prior where data are few, and at a large λ it must hurt. The problem set argues this;
+here it is measured, at equal steps, over several seeds. Knows the order of the steps; each step is another room's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from loci.attention_lab.conllu import read_conllu
+from loci.attention_lab.head_reading import parse_with_heads, readable
+from loci.data.example import collate
+from loci.data.objectives import LanguageModel
+from loci.files import read_json, write_json
+from loci.knowledge.answer import answer_questions
+from loci.knowledge.metrics import exact_match
+from loci.model import GPT
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.vocab import Vocab
+from loci.text.world import WorldSpec, write_world
+from loci.training.checkpoint import load_model
+from loci.training.loop import Observer, train
+from loci.training.loss import next_character_loss
+from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.run import read_metrics
+from loci.training.sources import TrainingData
+
+WORLD = WorldSpec(people=160, paraphrases=4, permute=True, train_share=0.5, dev_share=0.5)
+#: People the model never read about, told in the same wordings: their text measures language, not memory.
+OTHER_PEOPLE = dataclasses.replace(WORLD, people=80, paraphrases=1, seed=WORLD.seed + 1)
+SENTENCES = 250
+
+MODEL = {
+    "n_layer": 3,
+    "n_head": 4,
+    "n_embd": 64,
+    "block_size": 160,
+    "positions": "rope",
+    "embd_pdrop": 0.0,
+    "attn_pdrop": 0.0,
+    "resid_pdrop": 0.0,
+    "activation": "relu2",
+    "zero_init": True,
+}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One setting of the two λ."""
+
+    name: str
+    focus: float = 0.0
+    near: float = 0.0
+
+
+CONDITIONS = (
+    Condition("plain"),
+    Condition("focus 0.003", focus=0.003),
+    Condition("focus 0.03", focus=0.03),
+    Condition("focus 0.3", focus=0.3),
+    Condition("near 0.0003", near=0.0003),
+    Condition("near 0.003", near=0.003),
+    Condition("near 0.03", near=0.03),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one trained model shows."""
+
+    condition: str
+    seed: int
+    language_loss: float
+    """Nats a character on the text of people it never read about."""
+    parse: float
+    """Arcs found by its best head, chosen and scored on different sentences."""
+    parse_distance: float
+    """The same for the best fixed distance."""
+    trees: float
+    """Undirected attachment of the spanning trees."""
+    recall: float
+    """Exact match on held-out people."""
+    recall_n: int
+    characters_per_second: float
+
+
+def recipe(condition: Condition, seed: int, steps: int) -> Recipe:
+    """One stage that teaches text and questions at once, shaped or not."""
+    mixture = (
+        Ingredient("salient-span", share=0.4),
+        Ingredient("word-recall", share=0.2),
+        Ingredient("language-model", share=0.2),
+        Ingredient("question-answer", source="questions", share=0.2),
+    )
+    stage = Stage(
+        "learn",
+        mixture,
+        steps=steps,
+        batch_size=24,
+        pool=16,
+        lr=3e-3,
+        optimiser="muon",
+        schedule="wsd",
+        floor=0.05,
+        focus=condition.focus,
+        near=condition.near,
+    )
+    return Recipe(f"shaping {condition.name}", MODEL, (stage,), seed=seed)
+
+
+def run_shaping(
+    out: Path,
+    *,
+    seeds: int = 3,
+    steps: int = 1500,
+    conditions: Sequence[Condition] = CONDITIONS,
+    world: WorldSpec = WORLD,
+    observers: Callable[[str, Path], Sequence[Observer]] = lambda name, run: (),
+    say: Callable[[str], None] = lambda text: None,
+) -> list[Measured]:
+    """Train and measure every condition on every seed; what an earlier call finished is not done again."""
+    for name, spec in (("world", world), ("others", OTHER_PEOPLE)):
+        if not (out / name / "world.json").exists():
+            write_world(spec, out / name, conllu=True)
+    data = TrainingData(Corpus.read(out / "world"), Questions.read(out / "world" / "birth_places_train.tsv"))
+    measured = []
+    for seed in range(seeds):
+        for condition in conditions:
+            run = out / f"{condition.name.replace(' ', '-')}-seed-{seed}"
+            if not (run / "measured.json").exists():
+                say(f"{condition.name}, seed {seed}")
+                resume = (run / "run.json").exists()
+                name = f"{condition.name} {seed}"
+                watch = _watch(observers, name)
+                train(recipe(condition, seed, steps), data, run, observers=watch, resume=resume)
+                write_json(run / "measured.json", asdict(measure(out, run, condition, seed)))
+            measured.append(Measured(**read_json(run / "measured.json")))
+    return measured
+
+
+def _watch(observers: Callable[[str, Path], Sequence[Observer]], name: str) -> Callable[[Path], Sequence[Observer]]:
+    return lambda run: observers(name, run)
+
+
+def measure(out: Path, run: Path, condition: Condition, seed: int) -> Measured:
+    """All that is asked of one trained model."""
+    loaded = load_model(run)
+    others = Corpus.read(out / "others")
+    treebank = read_conllu(out / "others" / "wiki.conllu", limit=SENTENCES)
+    sentences = readable(treebank.parses, loaded.vocab, loaded.model.config.block_size)
+    heads = parse_with_heads(loaded.model, loaded.vocab, sentences)
+    overall = next(score for score in heads.relations if (score.relation, score.direction) == ("all", "either"))
+    rate = exact_match(answer_questions(loaded, Questions.read(out / "world" / "birth_dev.tsv")))
+    rows = read_metrics(run)
+    speed = rows[-1]["characters"] / rows[-1]["seconds"] if rows else float("nan")
+    return Measured(
+        condition.name,
+        seed,
+        language_loss(loaded.model, loaded.vocab, others),
+        overall.rate.value,
+        overall.baseline.value,
+        heads.trees.undirected.value,
+        rate.value,
+        rate.n,
+        speed,
+    )
+
+
+def language_loss(model: GPT, vocab: Vocab, corpus: Corpus) -> float:
+    """Mean loss of the next character over whole lines that the vocabulary can spell."""
+    objective, rng = LanguageModel(vocab, model.config.block_size), np.random.default_rng(0)
+    lines = [line for line in corpus if line.text and not vocab.missing(line.text)]
+    total = count = 0.0
+    with torch.inference_mode():
+        for start in range(0, len(lines), 32):
+            batch = collate([objective(line, rng) for line in lines[start : start + 32]])
+            x, y = torch.from_numpy(batch.x), torch.from_numpy(batch.y)
+            n = int((batch.y >= 0).sum())
+            total += n * float(next_character_loss(model, x, y).language)
+            count += n
+    return total / count
