@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "train": ("model", "carry out a recipe and keep the run"),
     "evaluate": ("model", "ask a run a file of questions and score the answers"),
     "runs": ("model", "list the runs of a folder"),
+    "sample": ("model", "let a run write on from a prompt"),
     "cost": ("model", "parameters, FLOPs and bytes of a variant, layer by layer, from formulas"),
     "course": ("course", "the course's own commands: pretrain, finetune, evaluate, london, dataset"),
 }
