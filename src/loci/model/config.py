@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, get_args, get_type_hints
 
 from loci.errors import LociError
 
-Norm = Literal["layer", "rms"]
-Activation = Literal["gelu", "relu2"]
-
+NORMS = ("layer", "rms")
+ACTIVATIONS = ("gelu", "relu2")
 SIZES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "bottleneck_dim", "local_window", "qk_width")
 
 
@@ -50,8 +49,10 @@ class GPTConfig:
     """One β a head is trained, from `temperature` on. Scores that are no inner product have no β."""
     qk_width: int | None = None
     """I: channels a head in which queries and keys meet; None is n_embd / n_head. It caps the rank of the scores."""
-    norm: Norm = "layer"
-    activation: Activation = "gelu"
+    norm: str = "layer"
+    """Before each sublayer and the head: `layer` or `rms`."""
+    activation: str = "gelu"
+    """Inside the perceptrons: `gelu` or `relu2`, max(0, x)²."""
     qk_norm: bool = False
     """Queries and keys are scaled to unit root mean square before their product."""
     zero_init: bool = False
@@ -75,7 +76,7 @@ class GPTConfig:
         for name in ("embd_pdrop", "attn_pdrop", "resid_pdrop"):
             if not 0 <= getattr(self, name) < 1:
                 raise LociError(f"{name} must be in [0, 1), it is {getattr(self, name)}")
-        for name, allowed in (("norm", ("layer", "rms")), ("activation", ("gelu", "relu2"))):
+        for name, allowed in (("norm", NORMS), ("activation", ACTIVATIONS)):
             if getattr(self, name) not in allowed:
                 raise LociError(f"{name} must be one of {', '.join(allowed)}, it is {getattr(self, name)!r}")
         for name in ("logit_soft_cap", "temperature"):
@@ -118,4 +119,16 @@ class GPTConfig:
         known = {field.name for field in dataclasses.fields(cls)}
         if unknown := sorted(set(data) - known):
             raise LociError(f"unknown model field {', '.join(unknown)}", remedy=f"known: {', '.join(sorted(known))}")
-        return cls(**data)
+        if "vocab_size" not in data:
+            raise LociError("a model config names its vocab_size")
+        kinds = {name: get_args(kind) or (kind,) for name, kind in get_type_hints(cls).items()}
+        return cls(**{name: _as_kind(name, value, kinds[name]) for name, value in data.items()})
+
+
+def _as_kind(name: str, value: Any, kinds: tuple[type, ...]) -> Any:
+    """Plain data as a field's kind: a whole number may stand for a float, and nothing else for anything else."""
+    if type(value) is int and float in kinds:
+        return float(value)
+    if type(value) not in kinds:
+        raise LociError(f"model field {name} cannot be {value!r}")
+    return value
