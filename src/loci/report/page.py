@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from loci import __version__
 from loci.files import write_text
-from loci.knowledge.metrics import Rate
+from loci.knowledge.metrics import Estimate, Rate
 from loci.report.style import template
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+_NUMERAL = re.compile(r"[<+−]?\s?\d[\d.,]*(\s%)?|–")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -33,7 +34,11 @@ class Markup(str):
     """Text that already is HTML and goes into the page as it stands."""
 
 
-Cell = str | int | float | Rate | None
+class Figures(Markup):
+    """Markup that is a number to the eye: its column is set to the right."""
+
+
+Cell = str | int | float | Rate | Estimate | None
 
 
 @dataclass
@@ -70,8 +75,13 @@ class Page:
         self._body.append(f'<div class="cards">{boxes}</div>')
         return self
 
-    def add_table(self, headers: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str = "") -> Self:
-        """Add a table; a column of numbers is set to the right, a `Rate` with its interval."""
+    def add_table(
+        self, headers: Sequence[str], rows: Iterable[Sequence[Cell]], caption: str = "", *, folded: str = ""
+    ) -> Self:
+        """Add a table; a column of numbers is set to the right, a `Rate` or `Estimate` with its interval.
+
+        With `folded`, only that line is shown until the reader opens it.
+        """
         body = [list(row) for row in rows]
         assert all(len(row) == len(headers) for row in body), "a table row has as many cells as there are headers"
         numeric = [bool(body) and all(_is_number(row[i]) for row in body) for i in range(len(headers))]
@@ -81,11 +91,13 @@ class Page:
             "<tr>" + "".join(f"<td{kind}>{_cell(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>"
             for row in body
         )
-        self._body.append(
+        table = (
             f'<figure class="table"><div class="scroll" tabindex="0" role="region" '
             f'aria-label="{html.escape(_plain(caption) or "table")}"><table><thead><tr>{head}</tr></thead>'
             f"<tbody>{lines}</tbody></table></div>{_caption(caption)}</figure>"
         )
+        summary = f"<summary>{html.escape(folded)}</summary>"
+        self._body.append(f"<details>{summary}{table}</details>" if folded else table)
         return self
 
     def add_figure(self, figure: go.Figure, caption: str = "") -> Self:
@@ -96,7 +108,8 @@ class Page:
         self._figures.append(_script_json(name, data))
         height = data.get("layout", {}).get("height", 400)
         self._body.append(
-            f'<figure class="chart"><div class="plot" data-figure="{name}" role="img" style="height:{height}px" '
+            f'<figure class="chart"><div class="plot" data-figure="{name}" data-height="{height}" role="img" '
+            f'style="height:{height}px" '
             f'aria-label="{html.escape(_plain(caption) or "figure")}"></div>{_caption(caption)}</figure>'
         )
         return self
@@ -174,7 +187,13 @@ def _caption(caption: str) -> str:
 
 
 def _is_number(cell: Cell) -> bool:
-    return cell is None or isinstance(cell, int | float | Rate)
+    if isinstance(cell, str):
+        return isinstance(cell, Figures) or (not isinstance(cell, Markup) and bool(_NUMERAL.fullmatch(cell)))
+    return True
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
 
 
 def _value(cell: Cell) -> str:
@@ -183,10 +202,12 @@ def _value(cell: Cell) -> str:
             return "–"
         case Rate():
             return f"{100 * cell.value:.1f} %" if cell.n else "–"
+        case Estimate():
+            return _value(cell.value)
         case bool() | int():
             return f"{cell:,}"
         case float():
-            return f"{cell:.3f}" if math.isfinite(cell) else "–"
+            return _number(cell) if math.isfinite(cell) else "–"
         case _:
             return _text(cell)
 
@@ -194,4 +215,6 @@ def _value(cell: Cell) -> str:
 def _cell(cell: Cell) -> str:
     if isinstance(cell, Rate) and cell.n:
         return f'{_value(cell)} <span class="interval">{100 * cell.low:.1f}–{100 * cell.high:.1f}</span>'
+    if isinstance(cell, Estimate) and math.isfinite(cell.low + cell.high):
+        return f'{_value(cell)} <span class="interval">{_number(cell.low)} to {_number(cell.high)}</span>'
     return _value(cell)

@@ -38,7 +38,7 @@ def template() -> dict[str, Any]:
             "plot_bgcolor": "rgba(0,0,0,0)",
             "font": {"family": FONT, "size": 13},
             "colorway": list(PALETTE),
-            "margin": {"l": 8, "r": 8, "t": 8, "b": 8},
+            "margin": {"l": 8, "r": 24, "t": 8, "b": 8},
             "xaxis": axis,
             "yaxis": axis,
             # Above the plot a legend of any length finds room without covering an axis title.
