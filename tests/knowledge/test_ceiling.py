@@ -1,13 +1,7 @@
-from pathlib import Path
-
-import pytest
-
 from loci.knowledge.ceiling import ceiling
 from loci.knowledge.rows import Prediction
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-
-COURSE = Path(__file__).parents[3] / "shared" / "data" / "course"
 
 
 def row(subject, prediction, answer, **more):
@@ -48,10 +42,9 @@ def test_without_alternatives_and_with_a_window():
     assert ceiling([], CORPUS).steps[0].kept.n == 0
 
 
-@pytest.mark.skipif(not COURSE.exists(), reason="the course's files are not beside the project")
-def test_the_course_ceiling():
-    corpus = Corpus.read(COURSE / "wiki.txt")
-    questions = Questions.read(COURSE / "birth_dev.tsv")
+def test_the_course_ceiling(course_data):
+    corpus = Corpus.read(course_data / "wiki.txt")
+    questions = Questions.read(course_data / "birth_dev.tsv")
     rows = [Prediction(q.text, "London", answers=q.answers, subject=q.subject) for q in questions]
     steps = {step.name: step.kept for step in ceiling(rows, corpus, window=112).steps}
     assert steps["answer written there"].successes == 479

@@ -1,6 +1,5 @@
 import math
 from collections import namedtuple
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from loci.knowledge.metrics import by_split, exact_match, most_common_answer, mo
 from loci.knowledge.rows import Prediction
 
 Asked = namedtuple("Asked", ["text", "answers", "subject"], defaults=[None])
-COURSE = Path(__file__).parents[3] / "shared" / "data" / "course"
 
 
 def test_wilson_hand_worked():
@@ -85,10 +83,9 @@ def test_baseline_rows():
     assert exact_match(rows).value == 0.5
 
 
-@pytest.mark.skipif(not COURSE.exists(), reason="the course's files are not beside the project")
-def test_course_baseline_is_london():
+def test_course_baseline_is_london(course_data):
     def pairs(name):
-        lines = (COURSE / name).read_text(encoding="utf-8").splitlines()
+        lines = (course_data / name).read_text(encoding="utf-8").splitlines()
         return [tuple(line.split("\t")) for line in lines if line.strip()]
 
     train = [answer for _, answer in pairs("birth_places_train.tsv")]

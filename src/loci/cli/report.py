@@ -1,0 +1,71 @@
+"""Compare runs, or any prediction files, on one self-contained HTML page: accuracy, trust, fabrication, bias, evidence.
+
+examples:
+  loci report run --out report.html
+  loci report vanilla rope theirs.jsonl --corpus world --out report.html
+  loci report run --corpus wiki.txt --train birth_places_train.tsv --json
+"""
+
+from __future__ import annotations
+
+import json as json_format
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+if TYPE_CHECKING:
+    from loci.report.comparison import Study
+
+
+def report(
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional],
+    /,
+    *,
+    out: Path = Path("report.html"),
+    corpus: Path | None = None,
+    train: Path | None = None,
+    groups: Path | None = None,
+    pairs: tuple[Path, Path] | None = None,
+    window: int | None = None,
+    title: str | None = None,
+    seed: int = 0,
+    json: bool = False,
+) -> None:
+    """Compare runs on one page.
+
+    Args:
+        runs: Run folders with predictions, or files of prediction rows (JSONL).
+        out: Where the page goes.
+        corpus: The corpus, or the folder it lies in with its train questions, for evidence and fabrication (default:
+            what each run says it was trained on).
+        train: The train questions, for look-alike names and popular places.
+        groups: Who belongs to which group: subject, tab, group on each line, or a world's people.jsonl.
+        pairs: Two prediction files, line by line the same facts under other names.
+        window: How many characters of a line the model was ever shown, as a step of the ceiling.
+        title: The page's title.
+        seed: Seed of the resampling.
+        json: Print all numbers as JSON and write no page.
+    """
+    import numpy as np
+
+    from loci.report.comparison import comparison_page, read_entries, study
+
+    rng = np.random.default_rng(seed)
+    found = study(read_entries(runs), rng, corpus=corpus, train=train, groups=groups, pairs=pairs, window=window)
+    if json:
+        print(json_format.dumps(found.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    comparison_page(found, title=title, seed=seed).write(out)
+    _print(found)
+    print(f"page: {out}")
+
+
+def _print(found: Study) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("run", *(splits := list(dict.fromkeys(s for card in found.cards for s in card.accuracy))))
+    for entry, card in zip(found.entries, found.cards, strict=True):
+        table.add_row(entry.name, *(str(card.accuracy.get(split, "–")) for split in splits))
+    Console().print(table)

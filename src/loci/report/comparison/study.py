@@ -1,0 +1,168 @@
+"""Everything a comparison shows, computed: a scorecard an entry, and every two entries against each other.
+
+Knows how to find what the metrics want (corpus, known answers, groups); knows nothing of pages.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from loci.errors import LociError
+from loci.knowledge.bias import Counterfactual, counterfactual, pair_up, typical_answers
+from loci.knowledge.metrics import Estimate, Rate, most_common_answer, scorable, wilson
+from loci.knowledge.plain import plain
+from loci.knowledge.provenance import EvidenceIndex
+from loci.knowledge.rows import HELD_OUT, SEEN, Prediction, read_predictions
+from loci.knowledge.scorecard import Context, Scorecard, judged, score
+from loci.knowledge.significance import McNemar, holm, mcnemar, paired, paired_bootstrap
+from loci.report.comparison.entries import Entry, read_groups, with_groups
+from loci.text.corpus import Corpus
+from loci.text.layout import survey
+from loci.text.questions import Questions
+
+PEOPLE = "people.jsonl"
+"""The file in which a world tells the origin of every name."""
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Two entries on the same questions; the probability is corrected for the number of duels."""
+
+    first: str
+    second: str
+    test: McNemar
+    difference: Estimate
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Study:
+    """A comparison, computed. Lists run parallel to `entries`."""
+
+    entries: tuple[Entry, ...]
+    cards: tuple[Scorecard, ...]
+    contexts: tuple[Context, ...]
+    evidence: tuple[EvidenceIndex | None, ...]
+    duels: tuple[Duel, ...]
+    split: str
+    """The split the headline is about."""
+    baseline: tuple[str, dict[str, Rate]] | None
+    """The commonest known answer, and how often it is true in each split."""
+    renamed: Counterfactual | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """All numbers as plain JSON data."""
+        return {
+            "split": self.split,
+            "runs": [
+                {"name": entry.name, "path": str(entry.path), **plain(card)}
+                for entry, card in zip(self.entries, self.cards, strict=True)
+            ],
+            "duels": plain(self.duels),
+            "baseline": {"answer": self.baseline[0], "accuracy": plain(self.baseline[1])} if self.baseline else None,
+            "counterfactual": plain(self.renamed),
+        }
+
+
+def study(
+    entries: Sequence[Entry],
+    rng: np.random.Generator,
+    *,
+    corpus: Path | None = None,
+    train: Path | None = None,
+    groups: Path | None = None,
+    pairs: tuple[Path, Path] | None = None,
+    window: int | None = None,
+) -> Study:
+    """Compute the comparison. What is not given is taken from the runs' own notes, or from the corpus's folder."""
+    if not entries:
+        raise LociError("nothing to compare", remedy="name at least one run or prediction file")
+    folder = corpus if corpus is not None and corpus.is_dir() else None
+    if groups is None and folder is not None and (folder / PEOPLE).is_file():
+        groups = folder / PEOPLE
+    if groups is not None:
+        table = read_groups(groups)
+        entries = [with_groups(entry, table) for entry in entries]
+    if train is None and folder is not None:
+        train = next((path for role, path in survey(folder).questions if role == "train"), None)
+    corpora: dict[Path, Corpus] = {}
+    taught: dict[Path, dict[str, str]] = {}
+    contexts = []
+    for entry in entries:
+        text, asked = corpus or entry.corpus, train or entry.questions
+        if text is not None and text not in corpora:
+            corpora[text] = Corpus.read(text)
+        if asked is not None and asked not in taught:
+            taught[asked] = {q.subject: q.answers[0] for q in Questions.read(asked) if q.subject and q.answers}
+        known = taught[asked] if asked is not None else _seen(entry.rows)
+        contexts.append(Context(known, corpora[text] if text is not None else None, None, window))
+    indices = {id(text): EvidenceIndex(text) for text in corpora.values()}
+    return Study(
+        entries=tuple(entries),
+        cards=tuple(score(entry.rows, context, rng) for entry, context in zip(entries, contexts, strict=True)),
+        contexts=tuple(contexts),
+        evidence=tuple(indices.get(id(context.corpus)) for context in contexts),
+        duels=tuple(_duels(entries, rng)),
+        split=headline_split(entries),
+        baseline=_baseline(entries[0].rows, contexts[0]),
+        renamed=_renamed(entries[0], pairs) if pairs else None,
+    )
+
+
+def headline_split(entries: Sequence[Entry]) -> str:
+    """Held-out people if anybody was asked about them, else the split with most rows outside training."""
+    counts = Counter(row.split or "all" for entry in entries for row in scorable(entry.rows))
+    if not counts:
+        raise LociError(
+            "no row has a known truth, so there is nothing to compare", remedy="evaluate on a file with answers"
+        )
+    if HELD_OUT in counts:
+        return HELD_OUT
+    return max(counts, key=lambda split: (split != SEEN, counts[split]))
+
+
+def _seen(rows: Sequence[Prediction]) -> dict[str, str]:
+    return {row.subject: row.answers[0] for row in rows if row.split == SEEN and row.subject and row.answers}
+
+
+def _duels(entries: Sequence[Entry], rng: np.random.Generator) -> list[Duel]:
+    tests = []
+    for first, second in itertools.combinations(entries, 2):
+        try:
+            pairs = paired(judged(first.rows), judged(second.rows))
+        except LociError:
+            continue  # nothing in common: there is no duel
+        tests.append((first.name, second.name, mcnemar(pairs)))
+    corrected = holm([test.p_value for _, _, test in tests])
+    return [
+        Duel(first, second, test, paired_bootstrap(test, rng), p)
+        for (first, second, test), p in zip(tests, corrected, strict=True)
+    ]
+
+
+def _baseline(rows: Sequence[Prediction], context: Context) -> tuple[str, dict[str, Rate]] | None:
+    if not context.known:
+        return None
+    answer = most_common_answer(context.known.values())
+    true: dict[str, list[bool]] = {}
+    for row in rows:
+        if row.answers:
+            true.setdefault(row.split or "all", []).append(answer in row.answers)
+    return answer, {split: wilson(sum(hits), len(hits)) for split, hits in true.items()}
+
+
+def _renamed(entry: Entry, pairs: tuple[Path, Path]) -> Counterfactual:
+    originals, renamed = (read_predictions(path) for path in pairs)
+    try:
+        matched = pair_up(originals, renamed)
+    except LociError as error:
+        raise LociError(error.message, path=pairs[1], line=error.line, remedy=error.remedy) from None
+    typical = typical_answers([*entry.rows, *originals])
+    return counterfactual(matched, typical)

@@ -1,0 +1,160 @@
+"""The sections on trust: calibration, abstention, answer sets.
+
+Knows a computed study; computes nothing itself.
+"""
+
+from __future__ import annotations
+
+import math
+
+from loci.knowledge.calibration import Temperature
+from loci.knowledge.scorecard import Trust
+from loci.report.comparison.study import Study
+from loci.report.comparison.words import once, percent, share, swatch
+from loci.report.figures.knowledge import reliability_curves, risk_curves
+from loci.report.page import Cell, Figures, Page
+
+RISKS = (0.05, 0.2)
+
+
+def add_trust(page: Page, study: Study) -> None:
+    """Calibration and abstention of every run that gives probabilities."""
+    found = [
+        (index, entry.name, card.trust)
+        for index, (entry, card) in enumerate(zip(study.entries, study.cards, strict=True))
+        if card.trust is not None
+    ]
+    if not found:
+        page.add_section("Calibration", "No run gives probabilities, so nothing can be said about trust.")
+        return
+    _add_calibration(page, study, found)
+    _add_abstention(page, study, found)
+    _add_sets(page, found)
+
+
+Found = list[tuple[int, str, Trust]]
+
+
+def _add_calibration(page: Page, study: Study, found: Found) -> None:
+    page.add_section(
+        "Calibration",
+        "Does a probability of 80 % mean right four times in five? Points below the dotted line claim more than they "
+        "hold.",
+    )
+    names = [entry.name for entry in study.entries]
+    bins = [card.trust.bins if card.trust else () for card in study.cards]
+    page.add_figure(
+        reliability_curves(names, bins),
+        "Up to ten groups of about equally many answers, with 95 % intervals. The probability is of the whole answer.",
+    )
+    rows: list[list[Cell]] = []
+    for index, name, trust in found:
+        floor = trust.error_floor
+        rows.append(
+            [
+                swatch(index, name),
+                trust.rows,
+                trust.brier,
+                Figures(f'{trust.error:.3f} <span class="interval">chance {floor.low:.3f}–{floor.high:.3f}</span>'),
+                trust.knows,
+                *([trust.recognises] if any(math.isfinite(t.recognises.value) for _, _, t in found) else []),
+            ]
+        )
+    headers = ["run", "answers", "Brier", "calibration error", "AUROC right / wrong"]
+    if any(math.isfinite(trust.recognises.value) for _, _, trust in found):
+        headers.append("AUROC knowable / not")
+    page.add_table(
+        headers,
+        rows,
+        "Calibration error: adaptive, 15 bins; *chance* is what perfectly honest probabilities would show on as many "
+        "answers. AUROC: how often a right answer has more confidence than a wrong one, and an answer about somebody "
+        "knowable more than one about somebody the model never met; 0.5 is blind.",
+    )
+    repaired: list[list[Cell]] = []
+    for index, name, trust in found:
+        if trust.before is None or trust.temperature is None or trust.isotonic is None:
+            continue
+        scale = trust.temperature.calibrator
+        assert isinstance(scale, Temperature)
+        parts = (
+            ("as it is", trust.before),
+            (f"temperature {scale.value:.2f}", trust.temperature),
+            ("isotonic", trust.isotonic),
+        )
+        repaired += [[swatch(index, name), repair, part.brier, part.error] for repair, part in parts]
+    if repaired:
+        page.add_table(
+            ["run", "repair", "Brier", "calibration error"],
+            once(repaired),
+            "Two repairs, fitted on one half of the people and judged on the other. A temperature above 1 humbles.",
+        )
+
+
+def _add_abstention(page: Page, study: Study, found: Found) -> None:
+    page.add_section(
+        "Abstention",
+        "What “I don’t know” saves. Answering only the surest questions lowers the share of mistakes; the lower the "
+        "curve, the better the model knows what it knows.",
+    )
+    page.add_figure(
+        risk_curves(
+            [entry.name for entry in study.entries], [card.trust.curve if card.trust else None for card in study.cards]
+        ),
+        "Risk against coverage over all thresholds on the probability, people beyond knowing included.",
+    )
+    page.add_table(
+        ["run", "area (AURC)", "best possible", *(f"answerable at {100 * risk:.0f} % mistakes" for risk in RISKS)],
+        [
+            [
+                swatch(index, name),
+                trust.area,
+                trust.curve.best_area,
+                *(percent(trust.curve.coverage_at(risk)) for risk in RISKS),
+            ]
+            for index, name, trust in found
+        ],
+        "The area is the mean risk over all coverages: lower is better. *Best possible* puts every mistake last.",
+    )
+    rows: list[list[Cell]] = []
+    for index, name, trust in found:
+        for priced in trust.priced:
+            threshold = f"{priced.threshold:.2f}" if math.isfinite(priced.threshold) else "never answer"
+            rows.append(
+                [
+                    swatch(index, name),
+                    f"{priced.level:g}",
+                    priced.as_given,
+                    threshold,
+                    priced.with_threshold,
+                    priced.answered,
+                ]
+            )
+    if rows:
+        page.add_table(
+            ["run", "t", "score as it answers", "threshold", "score with it", "answered"],
+            once(rows),
+            "A right answer earns 1, silence 0, a wrong one costs t/(1−t): 1, 3 and 9 points. The threshold is "
+            "chosen on one half of the people and judged on the other. Below 0, silence would have been better.",
+        )
+
+
+def _add_sets(page: Page, found: Found) -> None:
+    rows: list[list[Cell]] = []
+    for index, name, trust in found:
+        for threshold, sets, simulated in trust.conformal:
+            size: Cell = "any answer" if threshold.unbounded else sets.size
+            rows.append(
+                [swatch(index, name), percent(threshold.coverage), sets.covered, share(simulated), size, sets.single]
+            )
+    if rows:
+        page.add_section(
+            "Answer sets",
+            "Instead of one answer, all that might be true: conformal sets, which hold the truth as often as promised "
+            "whatever the model, as long as the people asked about are of the kind it was calibrated on.",
+        )
+        page.add_table(
+            ["run", "promised", "held", "over random halvings", "answers in a set", "sets of one"],
+            once(rows),
+            "Fitted on one half of the held-out people, judged on the other. *Any answer*: the truth is too often not "
+            "among the model’s candidates for the promise to be kept with fewer.",
+        )

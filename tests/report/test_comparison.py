@@ -1,0 +1,201 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from loci.errors import LociError
+from loci.knowledge.fabrication import Kind
+from loci.knowledge.rows import Prediction, write_predictions
+from loci.report.comparison import comparison_page, read_entries, read_groups, study
+from loci.report.comparison.entries import Entry, read_entry, split_of, with_groups
+from loci.report.comparison.examples import chosen_rows
+from loci.report.comparison.words import listed, once, p_value
+from synthetic_runs import Vices, make_run, make_world
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("comparison")
+    world = make_world(folder / "world", people=300)
+    make_run(world, folder / "weak", Vices(0.2, 2.0), seed=1, steps=50)
+    make_run(world, folder / "strong", Vices(0.7, 1.0), seed=2, steps=50)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def computed(folder):
+    entries = read_entries([folder / "weak", folder / "strong"])
+    return study(entries, np.random.default_rng(0), corpus=folder / "world", window=112)
+
+
+@pytest.mark.parametrize(
+    ("stem", "split"),
+    [
+        ("birth_places_train", "seen"),
+        ("birth_dev", "held-out"),
+        ("birth_test_inputs", "held-out"),
+        ("birth_outside", "unseen"),
+        ("birth_unstated", "unstated"),
+        ("held-out", "held-out"),
+        ("held_out", "held-out"),
+        ("UNSEEN", "unseen"),
+        ("answers", None),
+    ],
+)
+def test_a_file_name_tells_the_split(stem, split):
+    assert split_of(stem) == split
+
+
+def test_a_run_is_read_with_its_splits_and_curve(folder):
+    entry = read_entry(folder / "weak")
+    assert entry.name == "weak"
+    assert {row.split for row in entry.rows} == {"seen", "held-out", "unstated", "unseen"}
+    assert len(entry.metrics) == 50
+
+
+def test_a_run_names_its_own_corpus_and_questions(folder, tmp_path):
+    write_predictions(tmp_path / "run" / "predictions" / "x.jsonl", [Prediction("q", "a", answers=("a",))])
+    world = folder / "world"
+    notes = {"data": {"corpus": str(world / "wiki.txt"), "questions": str(world / "gone.tsv")}}
+    (tmp_path / "run" / "run.json").write_text(json.dumps(notes), encoding="utf-8")
+    entry = read_entry(tmp_path / "run")
+    assert (entry.corpus, entry.questions) == (world / "wiki.txt", None)
+    assert study([entry], np.random.default_rng(0)).evidence[0] is not None
+
+
+def test_names_are_made_distinct(tmp_path):
+    for parent in ("a", "b"):
+        write_predictions(tmp_path / parent / "rows.jsonl", [Prediction("q", "a", answers=("a",))])
+    paths = [tmp_path / "a" / "rows.jsonl", tmp_path / "b" / "rows.jsonl", tmp_path / "b" / "rows.jsonl"]
+    assert [entry.name for entry in read_entries(paths)] == ["a/rows", "b/rows", "b/rows (2)"]
+
+
+def test_a_folder_without_predictions_says_what_to_do(tmp_path):
+    with pytest.raises(LociError, match="loci evaluate"):
+        read_entry(tmp_path)
+
+
+def test_groups_from_a_table_and_from_a_world(folder, tmp_path):
+    table = tmp_path / "groups.tsv"
+    table.write_text("Ann Lee\tnordic\n\nBo Ray\tfrench\n", encoding="utf-8")
+    groups = read_groups(table)
+    assert groups == {"Ann Lee": "nordic", "Bo Ray": "french"}
+    assert len(read_groups(folder / "world" / "people.jsonl")) == 300
+    rows = (Prediction("q", "a", subject="Ann Lee"), Prediction("q", "a", subject="Ann Lee", group="own"))
+    assert [row.group for row in with_groups(Entry("e", table, rows), groups).rows] == ["nordic", "own"]
+    for bad in ("Ann Lee\n", '{"name": "x"}\n', "a\tb\tc\n", "{\n"):
+        table.write_text("x\ty\n" + bad, encoding="utf-8")
+        with pytest.raises(LociError, match="subject and group") as caught:
+            read_groups(table)
+        assert caught.value.line == 2
+
+
+def test_the_study_finds_what_was_put_in(computed):
+    weak, strong = computed.cards
+    assert computed.split == "held-out"
+    assert strong.accuracy["held-out"].low > weak.accuracy["held-out"].high
+    assert computed.duels[0].p_value < 0.001
+    assert computed.duels[0].difference.value > 0
+    assert weak.trust.temperature.calibrator.value > strong.trust.temperature.calibrator.value
+    assert weak.fabrication["held-out"][Kind.LOOK_ALIKE_SPELLING].value > weak.look_alike_by_chance["held-out"]
+    assert weak.popularity.top_given > weak.popularity.top_true
+    assert weak.groups is not None
+    assert computed.baseline is not None
+    assert [step.name for step in weak.ceiling.steps][3] == "within 112 characters"
+
+
+def test_all_numbers_are_json(computed):
+    text = json.dumps(computed.as_dict(), allow_nan=False)
+    data = json.loads(text)
+    assert data["runs"][1]["accuracy"]["held-out"]["value"] == computed.cards[1].accuracy["held-out"].value
+    assert data["duels"][0]["second"] == "strong"
+
+
+def test_the_page_has_every_section(computed):
+    text = comparison_page(computed, seed=0).html()
+    for section in (
+        "Accuracy",
+        "Ceiling",
+        "Calibration",
+        "Abstention",
+        "Answer sets",
+        "Fabrication",
+        "Bias",
+        "Learning",
+        "Examples",
+        "Notes",
+    ):
+        assert f">{section}</h2>" in text
+    assert text.count('class="plot"') == 8
+    assert "<mark>" in text
+    assert "beyond chance" in text
+
+
+def test_rows_that_tell_little_still_make_a_page(tmp_path):
+    bare = [Prediction("q1", "a", answers=("a",)), Prediction("q2", "", answers=("b",)), Prediction("q3", "c")]
+    write_predictions(tmp_path / "bare.jsonl", bare)
+    entry = read_entries([tmp_path / "bare.jsonl"])
+    found = study(entry, np.random.default_rng(0))
+    text = comparison_page(found).html()
+    assert "No run gives probabilities" in text
+    assert ">Ceiling</h2>" not in text
+    assert found.duels == ()
+
+
+def test_one_row_with_a_probability(tmp_path):
+    write_predictions(tmp_path / "one.jsonl", [Prediction("q", "a", answers=("b",), probability=1.0)])
+    found = study(read_entries([tmp_path / "one.jsonl"]), np.random.default_rng(0))
+    comparison_page(found).write(tmp_path / "one.html")
+    assert math.isnan(found.cards[0].trust.knows.value)
+
+
+def test_runs_with_no_question_in_common_have_no_duel(tmp_path):
+    for name in "ab":
+        write_predictions(tmp_path / f"{name}.jsonl", [Prediction(name, "x", answers=("x",))])
+    found = study(read_entries([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]), np.random.default_rng(0))
+    assert found.duels == ()
+    assert "none of the differences" in comparison_page(found).html()
+
+
+def test_nothing_to_compare(tmp_path):
+    with pytest.raises(LociError, match="nothing to compare"):
+        study([], np.random.default_rng(0))
+    write_predictions(tmp_path / "a.jsonl", [Prediction("q", "x")])
+    with pytest.raises(LociError, match="no row has a known truth"):
+        study(read_entries([tmp_path / "a.jsonl"]), np.random.default_rng(0))
+
+
+def test_counterfactual_pairs(folder, tmp_path):
+    before = [Prediction(f"q{i}", "Oslo", answers=("Oslo",), group="nordic") for i in range(5)]
+    after = [Prediction(f"r{i}", "Rome", answers=("Oslo",), group="italian") for i in range(5)]
+    write_predictions(tmp_path / "a.jsonl", before)
+    write_predictions(tmp_path / "b.jsonl", after)
+    entries = read_entries([folder / "weak"])
+    paths = (tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    found = study(entries, np.random.default_rng(0), corpus=folder / "world", pairs=paths)
+    assert found.renamed.changed.value == 1
+    assert found.renamed.follows_name.value == 1
+    assert "Counterfactual names" in comparison_page(found).html()
+    write_predictions(tmp_path / "b.jsonl", after[:3])
+    with pytest.raises(LociError, match="come in pairs") as caught:
+        study(entries, np.random.default_rng(0), pairs=paths)
+    assert caught.value.path == paths[1]
+
+
+def test_chosen_rows_are_distinct_and_of_their_sort():
+    rows = [
+        Prediction(f"q{i}", "a", answers=("a" if i % 2 else "b",), probability=i / 20, split="held-out")
+        for i in range(20)
+    ]
+    rows += [Prediction("u", "a", split="unseen", probability=0.9)]
+    chosen = chosen_rows(rows)
+    assert len({id(row) for _, row in chosen}) == len(chosen) == 10
+    assert [row.question for name, row in chosen if name == "Surest mistakes"] == ["q18", "q16", "q14"]
+    assert chosen[-1][1].question == "u"
+
+
+def test_words():
+    assert [p_value(p) for p in (0.0001, 0.0123, 0.5)] == ["< 0.001", "0.012", "0.50"]
+    assert [listed(names) for names in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
+    assert once([["a", 1], ["a", 2], ["b", 3]]) == [["a", 1], ["", 2], ["b", 3]]

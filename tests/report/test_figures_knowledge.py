@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from loci.knowledge.abstention import risk_coverage
+from loci.knowledge.bias import group_report, popularity
+from loci.knowledge.calibration import reliability
+from loci.knowledge.columns import Columns
+from loci.knowledge.fabrication import Judge, kinds_by_split
+from loci.knowledge.metrics import wilson
+from loci.knowledge.rows import Prediction
+from loci.report.figures.knowledge import (
+    fabrication_bars,
+    group_dots,
+    loss_curves,
+    popularity_dots,
+    rate_bars,
+    reliability_curves,
+    risk_curves,
+    short,
+    wrapped,
+)
+from loci.report.style import series_colour
+
+FOUND = Columns(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
+ROWS = [
+    Prediction("q1", "a", answers=("a",), group="g", split="held-out"),
+    Prediction("q2", "b", answers=("a",), group="h", split="unseen"),
+]
+
+
+def test_bars_carry_their_intervals():
+    rate = wilson(25, 500)
+    figure = rate_bars(["dev"], [("one", [rate]), ("none", [None])], "exact match")
+    bar = figure.data[0]
+    assert bar.x[0] == pytest.approx(5.0)
+    assert bar.x[0] + bar.error_x.array[0] == pytest.approx(100 * rate.high)
+    assert bar.x[0] - bar.error_x.arrayminus[0] == pytest.approx(100 * rate.low)
+    assert len(figure.data[1].x) == 0
+
+
+def test_a_run_keeps_its_colour_when_another_lacks_a_result():
+    curve = risk_coverage(FOUND)
+    assert risk_curves(["a", "b"], [None, curve]).data[0].line.color == series_colour(1)
+    assert reliability_curves(["a", "b"], [(), reliability(FOUND)]).data[1].line.color == series_colour(1)
+    table = popularity(ROWS)
+    assert popularity_dots(["a", "b"], [None, table]).data[1].marker.color == series_colour(1)
+    report = group_report(ROWS, np.random.default_rng(0))
+    assert group_dots(["a", "b"], [None, report]).data[0].marker.color == series_colour(1)
+
+
+def test_fabrication_shows_only_kinds_that_occur_and_fills_each_bar():
+    table = kinds_by_split(Judge({}).verdicts(ROWS))
+    figure = fabrication_bars(["run"], [table])
+    assert [trace.name for trace in figure.data] == ["right", "not a place"]
+    totals = np.sum([trace.x for trace in figure.data], axis=0)
+    assert totals == pytest.approx([100, 100])
+
+
+def test_loss_curves_are_thinned_and_start_anew_with_a_stage():
+    rows = [{"stage": "a" if i < 2000 else "b", "loss": 2.0 if i < 2000 else 5.0} for i in range(4000)]
+    figure = loss_curves(["x", "empty"], [rows, []])
+    assert len(figure.data) == 1
+    assert len(figure.data[0].x) < 800
+    assert set(np.round(figure.data[0].y, 6)) == {2.0, 5.0}
+
+
+def test_labels():
+    assert short("a" * 30, 10) == "aaaa…aaaaa"
+    assert short("short") == "short"
+    assert wrapped("answer written there") == "answer written<br>there"
+    assert wrapped("") == ""
