@@ -9,8 +9,9 @@ from tiny_models import STOP, VOCAB_SIZE, log_probability, prompts, tiny
 
 from loci.errors import LociError
 from loci.generation import Trie, beam_search, generate
-from loci.model import GPT, VARIANTS
+from loci.model import GPT
 
+VARIED = ["vanilla", "rope", "synthesizer", "perceiver"]  # all points of the axes: tests/contracts
 ANSWERS = [[2, 3, 4], [2, 3], [5], [6, 6, 6, 6], [7, 2], []]
 
 
@@ -67,7 +68,7 @@ def test_width_one_is_greedy() -> None:
 
 
 @pytest.mark.parametrize("constrained", [False, True], ids=["free", "constrained"])
-@pytest.mark.parametrize("variant", list(VARIANTS))
+@pytest.mark.parametrize("variant", VARIED)
 def test_cached_is_uncached(variant: str, constrained: bool) -> None:
     model = tiny(variant)
     constraint = Trie(ANSWERS, stop_id=STOP) if constrained else None

@@ -24,7 +24,7 @@ def by_definition(variant: str, rows: tuple[tuple[int, ...], ...]) -> np.ndarray
     return np.array([[log_probability(model, list(row), [*answer, STOP]) for answer in ANSWERS] for row in rows])
 
 
-@pytest.mark.parametrize("variant", list(VARIANTS))
+@pytest.mark.parametrize("variant", ["vanilla", "rope", "folded", "naive", "synthesizer", "perceiver"])
 def test_scores_are_exact(variant: str) -> None:
     model = tiny(variant)
     truth = by_definition(variant, PROMPTS)
