@@ -1,0 +1,119 @@
+"""Nothing changes results silently: twenty steps of the course's recipe against stored losses and a plain loop."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from loci.data.example import IGNORED
+from loci.model import GPT, GPTConfig
+from loci.recipes import DataShape, make_recipe
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.world import WorldSpec, write_world
+from loci.training.loop import train
+from loci.training.loss import next_character_loss
+from loci.training.observers import MetricsFile
+from loci.training.optim import make_optimisers
+from loci.training.run import read_metrics
+from loci.training.sources import TrainingData, make_stream
+
+#: Written when the loop was plain: one batch after another, nothing prepared ahead. Pretraining, then finetuning.
+GOLDEN = (
+    4.488246,
+    4.287958,
+    4.091956,
+    3.838978,
+    3.701743,
+    3.491763,
+    3.363042,
+    3.274761,
+    4.808395,
+    3.226036,
+    3.179933,
+    3.002616,
+    3.072039,
+    3.056231,
+    3.449891,
+    3.488924,
+    3.31467,
+    3.364372,
+    3.200945,
+    3.234331,
+)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("golden") / "world"
+    write_world(WorldSpec(people=90, seed=5), folder)
+    return TrainingData(Corpus.read(folder), Questions.read(folder / "birth_places_train.tsv"))
+
+
+@pytest.fixture(scope="module")
+def recipe(data):
+    """The published recipe, dropout and schedule included, in a model and batches small enough for a test."""
+    shape = DataShape(len(data.corpus), len(data.questions))
+    changes = ["model.n_layer=2", "model.n_embd=64", "pretrain.steps=14", "finetune.steps=6"]
+    changes += ["pretrain.batch_size=32", "finetune.batch_size=32"]  # the last batch of a pass is short
+    return make_recipe("course-2024", shape).override(changes)
+
+
+@pytest.fixture(scope="module")
+def losses(data, recipe, tmp_path_factory):
+    run = tmp_path_factory.mktemp("golden") / "run"
+    train(recipe, data, run, observers=lambda folder: [MetricsFile(folder)])
+    return [row["loss"] for row in read_metrics(run)]
+
+
+def plain_losses(recipe, data, *, faithful):
+    """The published loop in the plainest words. `faithful` adds the house's own order of floating-point sums."""
+    config = GPTConfig.from_dict({**recipe.model, "vocab_size": len(data.vocab)})
+    model = GPT(config, generator=torch.Generator().manual_seed(recipe.seed)).train()
+    found = []
+    for index, stage in enumerate(recipe.stages):
+        torch.manual_seed(recipe.seed * 1000 + index)
+        stream = make_stream(stage, index, recipe, data, config.block_size)
+        linear = [m.weight for m in model.modules() if isinstance(m, torch.nn.Linear)]
+        others = [p for p in model.parameters() if all(p is not w for w in linear)]
+        groups = [{"params": linear, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}]
+        (optimiser,) = (
+            make_optimisers(model, stage) if faithful else [torch.optim.AdamW(groups, lr=1.0, betas=(0.9, 0.95))]
+        )
+        tokens = 0
+        for step in range(stage.steps):
+            batch = stream.batch(step)
+            x, y = torch.from_numpy(batch.x), torch.from_numpy(batch.y)
+            tokens += len(x) * (config.block_size - 1)
+            if tokens < 512 * 20:
+                rate = tokens / (512 * 20)
+            else:
+                done = (tokens - 512 * 20) / (stage.final_tokens - 512 * 20)
+                rate = max(0.1, 0.5 * (1 + math.cos(math.pi * done)))
+            if faithful:
+                loss = next_character_loss(model, x, y).total
+            else:
+                loss = F.cross_entropy(model(x).logits.flatten(0, 1), y.flatten(), ignore_index=IGNORED)
+            model.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            for group in optimiser.param_groups:
+                group["lr"] = stage.lr * rate
+            optimiser.step()
+            found.append(loss.item())
+    return found
+
+
+def test_the_course_recipe_gives_the_losses_it_always_gave(losses):
+    assert len(losses) == len(GOLDEN) == 20
+    assert losses == pytest.approx(GOLDEN, rel=1e-4)
+
+
+def test_the_loop_is_the_plain_loop_to_the_last_bit(losses, recipe, data):
+    assert losses == plain_losses(recipe, data, faithful=True)
+
+
+def test_the_loop_is_the_published_loop(losses, recipe, data):
+    """With logits everywhere and the textbook optimiser: the sums are the same, their rounding is not."""
+    assert losses == pytest.approx(plain_losses(recipe, data, faithful=False), rel=1e-4)
