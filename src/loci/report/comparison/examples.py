@@ -13,7 +13,7 @@ from loci.knowledge.provenance import EvidenceIndex
 from loci.knowledge.rows import UNKNOWABLE, Prediction
 from loci.knowledge.scorecard import judged
 from loci.report.comparison.study import Study
-from loci.report.comparison.words import marked, swatch
+from loci.report.comparison.words import listed, marked, swatch
 from loci.report.page import Markup, Page
 
 OF_A_SORT = 3
@@ -26,13 +26,12 @@ def add_examples(page: Page, study: Study) -> None:
     if not chosen:
         return
     first = study.entries[0].name
-    page.add_section(
-        "Examples",
-        f"Picked by the confidence of **{first}**, not by hand: its surest right answers, its surest mistakes, its "
-        "least sure answers, and its surest answers about people beyond knowing."
-        if any(row.probability is not None for _, row in chosen)
-        else f"The first right and wrong answers of **{first}**, as they stand in its file.",
-    )
+    if any(row.probability is not None for _, row in chosen):
+        sorts = [f"its {name.lower()}" for name in dict.fromkeys(name for name, _ in chosen)]
+        text = f"Picked by the confidence of **{first}**, not by hand: {listed(sorts)}."
+    else:
+        text = f"The first right and wrong answers of **{first}**, as they stand in its file."
+    page.add_section("Examples", text)
     answers = [{row.question: row for row in reversed(scorable(entry.rows))} for entry in study.entries]
     sort = ""
     for name, row in chosen:
@@ -49,9 +48,9 @@ def chosen_rows(rows: list[Prediction], count: int = OF_A_SORT) -> list[tuple[st
     sorts: list[tuple[str, list[Prediction], Callable[[Prediction], bool]]] = [
         ("Surest right answers", knowable, lambda row: row.correct is True),
         ("Surest mistakes", knowable, lambda row: not row.correct and not row.abstained),
-        ("Least sure", [row for row in knowable[::-1] if row.probability is not None], lambda row: True),
+        ("Least sure answers", [row for row in knowable[::-1] if row.probability is not None], lambda row: True),
         (
-            "About people beyond knowing",
+            "Surest answers about people beyond knowing",
             [row for row in ranked if row.split in UNKNOWABLE],
             lambda row: not row.correct,
         ),

@@ -113,7 +113,7 @@ def add_ceiling(page: Page, study: Study) -> None:
     page.add_section(
         "Ceiling",
         "Where questions are lost on the way to a right answer. Each step keeps the questions that passed all steps "
-        "above it, so the second-last step bounds what any reader of this text could get right by knowing.",
+        "above it: first the text sets the bound, whatever the model, then the model does.",
     )
     luck = [
         f"{name} {ceiling.right_unwritten.successes}" for name, ceiling in found if ceiling.right_unwritten.successes
