@@ -41,7 +41,7 @@ def test_noise_measures_what_the_formula_says():
 
 def test_solve_takes_requests_and_says_why_not():
     answer = carry_out("solve", LabSettings(inputs="a, b", outputs="1=b, 2=a"))
-    assert "c1 = b; c2 = a" in answer.findings[1]
+    assert "c_1 = b; c_2 = a" in answer.findings[1]
     impossible = carry_out("solve", LabSettings(inputs="a, a", outputs="1=a, 2=b"))
     assert "No attention head whatsoever" in impossible.findings[1]
     assert not impossible.rows

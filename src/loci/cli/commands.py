@@ -16,5 +16,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("model", "list the runs of a folder"),
     "sample": ("model", "let a run write on from a prompt"),
     "cost": ("model", "parameters, FLOPs and bytes of a variant, layer by layer, from formulas"),
+    "ask": ("knowledge", "ask a run: answer, probability, I don't know, and the lines that speak for it"),
+    "report": ("knowledge", "compare runs on one page: accuracy, trust, fabrication, bias, evidence"),
+    "lab": ("lab", "the written exercises on attention, made runnable: tables and figures"),
+    "heads": ("lab", "do a run's attention heads follow the syntax of a treebank?"),
+    "look": ("lab", "see inside one answer: attention, rollout, logit lens, causal tracing, on one page"),
+    "repetition": ("lab", "loops and repetition against temperature and every other knob of the sampler"),
     "course": ("course", "the course's own commands: pretrain, finetune, evaluate, london, dataset"),
 }

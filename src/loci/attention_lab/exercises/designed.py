@@ -30,18 +30,20 @@ def design(settings: LabSettings) -> LabResult:
     d = 8
     vectors = symbol_vectors(rng, 4, d, BETA)
     inputs = place(EXERCISE_INPUTS, EXERCISE_SYMBOLS, vectors)
-    names = [f"x{i + 1} = {show_sum(terms)}" for i, terms in enumerate(EXERCISE_INPUTS)]
+    names = [f"x_{i + 1} = {show_sum(terms)}" for i, terms in enumerate(EXERCISE_INPUTS)]
     rows: list[tuple[Cell, ...]] = []
     panels: list[Panel | MatrixPanel] = []
     for title, head in (("K = Q = V = I", identity_head(d)), ("designed", exercise_head(vectors))):
         weights, outputs = self_attention(inputs, head)
         shares = outputs @ vectors.T / BETA**2
-        rows += [(title, f"c{i + 1}", *(round(float(value), 4) + 0.0 for value in row)) for i, row in enumerate(shares)]
+        rows += [
+            (title, f"c_{i + 1}", *(round(float(value), 4) + 0.0 for value in row)) for i, row in enumerate(shares)
+        ]
         panels.append(
             matrix_panel(f"Where each position looks: {title}", names, names, weights, "attended", "attending")
         )
     betas = np.linspace(0.25, 4, 61)
-    errors: dict[str, list[float]] = {"c2 from u_b": [], "c1 from u_b − u_c": []}
+    errors: dict[str, list[float]] = {"c_2 from u_b": [], "c_1 from u_b − u_c": []}
     for beta in betas:
         scaled = vectors * float(beta) / BETA
         _, outputs = self_attention(place(EXERCISE_INPUTS, EXERCISE_SYMBOLS, scaled), exercise_head(scaled))
@@ -61,9 +63,9 @@ def design(settings: LabSettings) -> LabResult:
         "design",
         DESIGN,
         (
-            "With K = Q = V = I position 2 copies itself: c2 = u_a. No δ added to x2 helps, since 1 + δ² > δ for "
+            "With K = Q = V = I position 2 copies itself: c_2 = u_a. No δ added to x_2 helps, since 1 + δ² > δ for "
             "every real δ.",
-            f"With the designed matrices c2 = u_b and c1 = u_b − u_c, to e^−β² (β = {BETA:g}).",
+            f"With the designed matrices c_2 = u_b and c_1 = u_b − u_c, to e^−β² (β = {BETA:g}).",
         ),
         ("matrices", "output", *(f"u_{name}" for name in EXERCISE_SYMBOLS)),
         tuple(rows),
@@ -77,8 +79,8 @@ def solved(settings: LabSettings) -> LabResult:
     inputs = parse_inputs(settings.inputs) if settings.inputs is not None else list(EXERCISE_INPUTS)
     requests = parse_requests(settings.outputs) if settings.outputs is not None else dict(EXERCISE_REQUESTS)
     answer = solve(inputs, requests)
-    asked = "; ".join(f"x{i + 1} = {show_sum(terms)}" for i, terms in enumerate(inputs))
-    wanted = "; ".join(f"c{i} = {show_sum(terms)}" for i, terms in sorted(requests.items()))
+    asked = "; ".join(f"x_{i + 1} = {show_sum(terms)}" for i, terms in enumerate(inputs))
+    wanted = "; ".join(f"c_{i} = {show_sum(terms)}" for i, terms in sorted(requests.items()))
     question = f"Given {asked}. Wanted {wanted}."
     if isinstance(answer, Impossible):
         scope = (
@@ -91,21 +93,21 @@ def solved(settings: LabSettings) -> LabResult:
     weights, outputs = self_attention(place(inputs, answer.symbols, vectors), answer.in_space(vectors))
     shares = outputs @ vectors.T / BETA**2
     found = "; ".join(
-        f"c{i} = {show_sum({name: round(float(v), 3) for name, v in zip(answer.symbols, shares[i - 1], strict=True)})}"
+        f"c_{i} = {show_sum({name: round(float(v), 3) for name, v in zip(answer.symbols, shares[i - 1], strict=True)})}"
         for i in sorted(requests)
     )
     looks = "; ".join(
-        f"position {i} attends to {' and '.join(f'x{j}' for j in targets)}"
+        f"position {i} attends to {' and '.join(f'x_{j}' for j in targets)}"
         for i, targets in sorted(answer.attended.items())
     )
-    names = [f"x{i + 1} = {show_sum(terms)}" for i, terms in enumerate(inputs)]
+    names = [f"x_{i + 1} = {show_sum(terms)}" for i, terms in enumerate(inputs)]
     symbols = [f"u_{name}" for name in answer.symbols]
     return LabResult(
         "solve",
         SOLVE,
         (
             question,
-            f"Found: {looks}. At β = {BETA:g}: {found}. K = I; entries below are those of Σ M_st u_s u_tᵀ / β².",
+            f"Found: {looks}. At β = {BETA:g}: {found}. K = I; the entries are the factors of each u_s u_tᵀ / β².",
         ),
         ("matrix", "entry", "value"),
         tuple(_entries(answer.head, answer.symbols)),

@@ -8,7 +8,8 @@ from loci.attention_lab.parses import ROOT, denver, parse_attention
 from loci.errors import LociError
 
 PARSE = "one head a relation carries a whole parse: α(label, word, w) = 1 where word hangs on w by label"
-MOST_HEADS = 9
+#: More heads, or longer sentences, are not drawn as heat maps: the arcs say it better.
+MOST_HEADS, LONGEST_DRAWN = 9, 16
 
 
 def parse(settings: LabSettings) -> LabResult:
@@ -29,6 +30,8 @@ def parse(settings: LabSettings) -> LabResult:
         )
     )
     labels = list(dict.fromkeys(relation for _, _, relation in sentence.arcs))[:MOST_HEADS]
+    if len(sentence) > LONGEST_DRAWN:
+        labels = []
     behind = sum(head < word for head, word, _ in sentence.arcs)
     return LabResult(
         "parse",

@@ -30,7 +30,7 @@ def scaled(settings: LabSettings) -> LabResult:
     """Variance of a product, entropy at the start with and without 1/√I, and two short runs if asked for."""
     rng = settings.rng()
     started = entropy_at_start(rng, WIDTHS, KEYS)
-    variances = [float(sample_scores(rng, width, 64, 300).var()) for width in WIDTHS]
+    variances = [float(sample_scores(rng, width, 1, 20_000).var()) for width in WIDTHS]
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
             row.width,
@@ -60,7 +60,10 @@ def scaled(settings: LabSettings) -> LabResult:
                 curve("β = 1/√I", WIDTHS, [r.scaled for r in started], error=[2 * r.scaled_error for r in started]),
                 curve("β = 1", WIDTHS, [r.unscaled for r in started], error=[2 * r.unscaled_error for r in started]),
                 curve(
-                    "ln n − I/2: many keys, β = 1", WIDTHS, [typical_entropy(float(w), KEYS) for w in WIDTHS], "dashes"
+                    "β = 1 with very many keys: ln n − I/2",
+                    WIDTHS,
+                    [typical_entropy(float(w), KEYS) for w in WIDTHS],
+                    "dashes",
                 ),
                 curve("ln n: all alike", WIDTHS, [most] * len(WIDTHS), "dashes"),
             ),

@@ -1,0 +1,107 @@
+"""Do a run's attention heads follow the syntax of a treebank, better than a fixed distance does?
+
+examples:
+  loci heads run --conllu treebank.conllu --limit 300
+  loci heads run --conllu world/parses.conllu --out heads.html
+"""
+
+from __future__ import annotations
+
+import json as json_format
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from loci.cli.table import print_table
+from loci.errors import LociError
+
+
+def heads(
+    run: Annotated[Path, tyro.conf.Positional],
+    /,
+    *,
+    conllu: Path,
+    limit: int | None = 500,
+    unknown: Literal["skip", "mask"] = "skip",
+    least: int = 30,
+    seeds: int = 3,
+    out: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Score every head as a parser.
+
+    Args:
+        run: The run whose heads are looked at.
+        conllu: Parsed sentences in CoNLL-U.
+        limit: How many sentences at most; None reads all.
+        unknown: Sentences with characters the model does not know: skip them, or mask those characters.
+        least: Relations with fewer arcs are left out.
+        seeds: How many untrained models of the same shape stand beside.
+        out: Where the page goes (default: none).
+        json: Print JSON instead of a table.
+    """
+    from loci.attention_lab.conllu import read_conllu
+    from loci.attention_lab.head_reading import parse_with_heads, random_model, readable
+    from loci.report.attention.heads_page import heads_page, mean_rates
+    from loci.training.checkpoint import load_model
+
+    if seeds < 1 or least < 1:
+        raise LociError(f"--seeds and --least must be at least 1, they are {seeds} and {least}")
+    bank = read_conllu(conllu, limit=limit)
+    loaded = load_model(run)
+    sentences = readable(bank.parses, loaded.vocab, loaded.model.config.block_size, unknown)
+    report = parse_with_heads(loaded.model, loaded.vocab, sentences, least=least)
+    if not report.relations:
+        raise LociError(f"no relation has {least} arcs in the sentences read", remedy="lower --least or raise --limit")
+    twins = [
+        parse_with_heads(random_model(loaded.model, seed), loaded.vocab, sentences, least=least)
+        for seed in range(seeds)
+    ]
+    if out is not None:
+        heads_page(run.name, conllu.name, sentences, report, twins).write(out)
+    chance = mean_rates(twins)
+    if json:
+        counts = {"read": len(sentences.parses), "unknown": sentences.unknown, "too_long": sentences.too_long}
+        result: dict[str, Any] = {
+            "sentences": {**counts, "masked_characters": sentences.masked, "respelt": bank.respelt},
+            "relations": [
+                {**asdict(score), "untrained": chance[score.relation, score.direction]} for score in report.relations
+            ],
+            "trees": asdict(report.trees),
+            "untrained_trees": [asdict(twin.trees) for twin in twins],
+            "page": str(out) if out else None,
+        }
+        print(json_format.dumps(result))
+        return
+    print_table(
+        ("relation", "direction", "arcs", "best head, %", "layer.head", "best distance, %", "back", "untrained, %"),
+        [
+            (
+                score.relation,
+                score.direction,
+                score.rate.n,
+                round(100 * score.rate.value, 1),
+                f"{score.head[0] + 1}.{score.head[1] + 1}",
+                round(100 * score.baseline.value, 1),
+                score.distance,
+                round(100 * chance[score.relation, score.direction], 1),
+            )
+            for score in report.relations
+        ],
+    )
+    trees = report.trees
+    print(f"\nundirected tree {trees.undirected}; chain {100 * trees.chain_undirected.value:.1f} %")
+    print(f"directed tree, root given {trees.directed}; chain {100 * trees.chain_directed.value:.1f} %")
+    print(
+        f"{len(sentences.parses)} sentences read; left out: {sentences.unknown} with unknown characters, "
+        f"{sentences.too_long} too long, {bank.respelt} with words spelt otherwise than their text"
+        + (f"; {sentences.masked} characters masked" if sentences.masked else "")
+    )
+    print(
+        "dependent: a word looks back at its head; head: a head at its dependent; either: any arc, the later word "
+        "looking"
+    )
+    if out is not None:
+        print(f"page: {out}")

@@ -1,0 +1,94 @@
+"""See inside one answer: where every head looks, what every layer would say, which state carries the answer.
+
+examples:
+  loci look run "Where was Lalita Dalal born?"
+  loci look run "Where was Lalita Dalal born?" --answer Mumbai --out look.html
+"""
+
+from __future__ import annotations
+
+import json as json_format
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from loci.errors import LociError
+
+
+def look(
+    run: Annotated[Path, tyro.conf.Positional],
+    question: Annotated[str, tyro.conf.Positional],
+    /,
+    *,
+    answer: str | None = None,
+    subject: str | None = None,
+    draws: int = 8,
+    seed: int = 0,
+    out: Path = Path("look.html"),
+    json: bool = False,
+) -> None:
+    """Ask one question and write the page.
+
+    Args:
+        run: The run that is asked.
+        question: The question.
+        answer: Look at this answer instead of the model's own.
+        subject: The name in the question, when it does not fit the recipe's template.
+        draws: How many times the name is spoilt for causal tracing.
+        seed: Where that noise starts.
+        out: Where the page goes.
+        json: Print JSON instead of sentences.
+    """
+    import torch
+
+    from loci.attention_lab.looking import look as look_at
+    from loci.report.attention.look_page import look_page
+    from loci.training.checkpoint import load_model
+
+    if not question.strip():
+        raise LociError("the question is empty")
+    loaded = load_model(run)
+    recipe = loaded.config.get("recipe") or {}
+    view = look_at(
+        loaded.model,
+        loaded.vocab,
+        question,
+        generator=torch.Generator().manual_seed(seed),
+        answer=answer,
+        template=recipe.get("template"),
+        subject=subject,
+        draws=draws,
+    )
+    look_page(view, run.name).write(out)
+    trace = view.trace
+    appears = dict(enumerate(view.lens.appears))
+    if json:
+        print(
+            json_format.dumps(
+                {
+                    "question": question,
+                    "answer": view.answer,
+                    "probability": view.probability,
+                    "subject": question[view.subject[0] : view.subject[1]],
+                    "appears": [appears[place] for place in range(len(view.answer_symbols))],
+                    "trace": {
+                        "clean": trace.clean,
+                        "spoilt": trace.spoilt,
+                        "effect": trace.effect.tolist(),
+                        "draws": trace.draws,
+                    },
+                    "page": str(out),
+                },
+                ensure_ascii=False,
+            )
+        )
+        return
+    print(f"{view.answer or '(nothing)'}  probability {view.probability:.3g}")
+    told = " ".join(
+        f"{symbol}:{'–' if appears[place] is None else appears[place]}"
+        for place, symbol in enumerate(view.answer_symbols)
+    )
+    print(f"from which block each character stays on top (0 is the embedding): {told}")
+    print(f"with the name spoilt the probability is {trace.spoilt:.3g}")
+    print(f"page: {out}")

@@ -1,0 +1,118 @@
+"""Loops and repetition: a trigram model and a run, against temperature, top-k, top-p, min-p and a repetition penalty.
+
+examples:
+  loci repetition --text shakespeare.txt --out repetition.html
+  loci repetition run --samples 8 --length 256
+"""
+
+from __future__ import annotations
+
+import json as json_format
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from loci.cli.table import print_table
+from loci.errors import LociError
+
+
+def repetition(
+    run: Annotated[Path | None, tyro.conf.Positional] = None,
+    /,
+    *,
+    text: Path | None = None,
+    prompt: str | None = None,
+    order: int = 2,
+    length: int = 256,
+    samples: int = 8,
+    n: int = 8,
+    seed: int = 0,
+    out: Path | None = None,
+    json: bool = False,
+) -> None:
+    """Write at every setting and measure how much comes twice.
+
+    Args:
+        run: A trained run that writes; without it the counting model writes alone.
+        text: A text to count trigrams in and to take prompts from (default: the corpus the run was trained on).
+        prompt: Begin every text with this instead of lines of the text.
+        order: How many characters the counting model looks back: 2 is the trigram model.
+        length: Characters to write.
+        samples: How many texts at each setting.
+        n: Length of the runs of characters that are counted.
+        seed: Where chance starts.
+        out: Where the page goes (default: none).
+        json: Print JSON instead of a table.
+    """
+    import numpy as np
+
+    from loci.attention_lab.repetition_sweep import measure, sweep
+    from loci.attention_lab.writers import counting_writer, make_material, model_writer, read_lines
+    from loci.generation.repetition import find_loop
+    from loci.generation.sampling import GREEDY
+
+    if samples < 1 or n < 1 or length <= n:
+        raise LociError(
+            f"--samples and --n must be at least 1 and --length more than --n, not {samples}, {n} and {length}"
+        )
+    lines = read_lines(text if text is not None else _corpus_of(run))
+    loaded = None
+    if run is not None:
+        from loci.training.checkpoint import load_model
+
+        loaded = load_model(run)
+    vocab = loaded.vocab if loaded is not None else None
+    material = make_material(lines, samples, np.random.default_rng(seed), vocab=vocab, prompt=prompt)
+    writers = {"trigrams" if order == 2 else f"order-{order} counts": counting_writer(material, order, length, seed)}
+    if run is not None and loaded is not None:
+        writers[run.name or "run"] = model_writer(material, loaded.model, length, seed)
+    sweeps = {name: sweep(write, n) for name, write in writers.items()}
+    pieces = material.pieces(length)
+    reference = measure(pieces, n).seq_rep.value if pieces else None
+    if out is not None:
+        from loci.report.attention.repetition_page import repetition_page
+
+        greedy = {name: write(GREEDY)[0] for name, write in writers.items()}
+        examples = [
+            (name, material.beginnings[0], material.vocab.decode(ids), find_loop(ids)) for name, ids in greedy.items()
+        ]
+        repetition_page(sweeps, examples, n=n, reference=reference, length=length, seed=seed).write(out)
+    if json:
+        result = {name: [asdict(point) for point in points] for name, points in sweeps.items()}
+        print(json_format.dumps({"writers": result, "text_itself": reference, "page": str(out) if out else None}))
+        return
+    print_table(
+        ("writer", "knob", "value", f"seq-rep-{n}", f"distinct-{n}", "loops", "entered at", "period"),
+        [
+            (
+                name,
+                point.knob,
+                point.value,
+                round(point.seq_rep.value, 3),
+                round(point.distinct.value, 3),
+                f"{point.looped.successes} of {point.looped.n}",
+                point.entry,
+                point.period,
+            )
+            for name, points in sweeps.items()
+            for point in points
+        ],
+    )
+    if reference is not None:
+        print(f"the text itself: seq-rep-{n} {reference:.3f}")
+    if out is not None:
+        print(f"page: {out}")
+
+
+def _corpus_of(run: Path | None) -> Path:
+    """The file the run was trained on."""
+    if run is None:
+        raise LociError("there is nothing to count", remedy="give --text FILE, a run, or both")
+    from loci.training.run import RUN, read_run
+
+    found = read_run(run).data.get("corpus") if (run / RUN).is_file() else None
+    if found is None or not Path(found).is_file():
+        raise LociError("the corpus of this run is not where it was", path=run, remedy="give --text FILE")
+    return Path(found)

@@ -1,0 +1,186 @@
+"""Figures of the attention lab: curves, heads against distances, repetition against the sampler's knobs.
+
+Each takes results and gives a Plotly figure. Knows nothing of files or pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from loci.attention_lab.exercises.result import Curve, Panel
+from loci.attention_lab.heads import RelationScore
+from loci.attention_lab.repetition_sweep import SweepPoint
+from loci.report.attention.mathematics import mathematics
+from loci.report.style import NEUTRAL, PALETTE, faded, series_colour
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def paired(panel: Panel) -> bool:
+    """Whether some curve is a formula and another its measurement: `X` and `X, measured`."""
+    names = {curve.name for curve in panel.curves}
+    return any(curve.style == "dots" and _base(curve) in names for curve in panel.curves)
+
+
+def panel_figure(panel: Panel) -> go.Figure:
+    """Curves of one panel; a formula and its measurement share a colour and a place in the legend."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    names = {curve.name for curve in panel.curves}
+    colours: dict[str, str] = {}
+    for curve in panel.curves:
+        base = _base(curve) if _base(curve) in names else curve.name
+        quiet = curve.style == "dashes"
+        colour = NEUTRAL if quiet else colours.setdefault(base, series_colour(len(colours)))
+        if curve.error is not None:
+            figure.add_trace(_band(curve, colour))
+        figure.add_trace(
+            go.Scatter(
+                x=curve.x,
+                y=curve.y,
+                name=mathematics(curve.name),
+                mode="markers" if curve.style == "dots" else "lines",
+                line={"color": colour, "dash": "dash" if quiet else "solid", "width": 2},
+                marker={"color": colour, "size": 7},
+                showlegend=base == curve.name,
+            )
+        )
+    figure.update_layout(
+        height=380,
+        xaxis={"title": mathematics(panel.x_label), "type": "log" if panel.log_x else "linear"},
+        yaxis={"title": mathematics(panel.y_label), "type": "log" if panel.log_y else "linear"},
+    )
+    if panel.log_x:
+        figure.update_xaxes(tickvals=sorted({x for curve in panel.curves for x in curve.x}))
+    if panel.log_y:
+        figure.update_yaxes(exponentformat="power", dtick="auto")
+    return figure
+
+
+def _base(curve: Curve) -> str:
+    return curve.name.rpartition(", ")[0]
+
+
+def _band(curve: Curve, colour: str) -> Any:
+    import plotly.graph_objects as go
+
+    assert curve.error is not None
+    low = [y - e for y, e in zip(curve.y, curve.error, strict=True)]
+    high = [y + e for y, e in zip(curve.y, curve.error, strict=True)]
+    return go.Scatter(
+        x=[*curve.x, *reversed(curve.x)],
+        y=[*high, *reversed(low)],
+        mode="lines",
+        fill="toself",
+        fillcolor=faded(colour, 0.18),
+        line={"width": 0},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def relation_figure(
+    scores: Sequence[RelationScore], random_rates: Mapping[tuple[str, str], float], direction: str
+) -> go.Figure:
+    """For each relation of one direction: the best head with its interval, the best distance, an untrained model."""
+    import plotly.graph_objects as go
+
+    rows = [score for score in scores if score.direction == direction][::-1]
+    names = [f"{score.relation} ({score.rate.n:,})" for score in rows]
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * score.rate.value for score in rows],
+            y=names,
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [100 * (score.rate.high - score.rate.value) for score in rows],
+                "arrayminus": [100 * (score.rate.value - score.rate.low) for score in rows],
+            },
+            mode="markers",
+            name="best head",
+            marker={"size": 10, "color": PALETTE[0]},
+            customdata=[f"layer {score.head[0] + 1}, head {score.head[1] + 1}" for score in rows],
+            hovertemplate="%{y}: %{x:.1f} % (%{customdata})<extra></extra>",
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * score.baseline.value for score in rows],
+            y=names,
+            mode="markers",
+            name="best fixed distance",
+            marker={"size": 10, "symbol": "diamond-open", "color": PALETTE[1], "line": {"width": 2}},
+            customdata=[f"{score.distance} back" for score in rows],
+            hovertemplate="%{y}: %{x:.1f} % (%{customdata})<extra></extra>",
+        )
+    )
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * random_rates[score.relation, direction] for score in rows],
+            y=names,
+            mode="markers",
+            name="untrained model",
+            marker={"size": 9, "symbol": "x-thin", "color": NEUTRAL, "line": {"width": 2, "color": NEUTRAL}},
+            hovertemplate="%{y}: %{x:.1f} %<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        height=max(260, 26 * len(rows) + 110), xaxis={"title": "arcs found, %", "range": [-2, 102]}, yaxis={"title": ""}
+    )
+    return figure
+
+
+def sweep_figure(sweeps: Mapping[str, Sequence[SweepPoint]], knob: str, n: int, reference: float | None) -> go.Figure:
+    """seq-rep-n against one knob, a line a writer with the interval over its texts; the text's own value beside."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    values: set[float] = set()
+    for index, (writer, points) in enumerate(sweeps.items()):
+        rows = [point for point in points if point.knob == knob]
+        values |= {point.value for point in rows}
+        colour = series_colour(index)
+        figure.add_trace(
+            go.Scatter(
+                x=[point.value for point in rows],
+                y=[point.seq_rep.value for point in rows],
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [min(1.0, point.seq_rep.high) - point.seq_rep.value for point in rows],
+                    "arrayminus": [point.seq_rep.value - max(0.0, point.seq_rep.low) for point in rows],
+                    "thickness": 1.2,
+                },
+                name=writer,
+                mode="lines+markers",
+                line={"color": colour, "width": 2},
+                marker={"size": 7},
+                customdata=[f"{point.looped.successes} of {point.looped.n} texts loop" for point in rows],
+                hovertemplate=f"{knob} %{{x}}: %{{y:.3f}}, %{{customdata}}<extra>{writer}</extra>",
+            )
+        )
+    if reference is not None:
+        figure.add_trace(
+            go.Scatter(
+                x=[min(values), max(values)],
+                y=[reference, reference],
+                name="the text itself",
+                mode="lines",
+                line={"color": NEUTRAL, "dash": "dash", "width": 2},
+                hovertemplate="the text itself: %{y:.3f}<extra></extra>",
+            )
+        )
+    log = knob == "top-k"
+    figure.update_layout(
+        height=330,
+        xaxis={"title": knob, "type": "log" if log else "linear"},
+        yaxis={"title": f"seq-rep-{n}", "range": [-0.03, 1.03]},
+    )
+    if log:
+        figure.update_xaxes(tickvals=sorted(values))
+    return figure
