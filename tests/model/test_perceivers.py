@@ -101,9 +101,9 @@ def test_our_perceiver_learns_to_copy_from_beyond_its_window() -> None:
     config = VARIANTS["perceiver"].apply(BASE.replace(embd_pdrop=0.0, attn_pdrop=0.0, resid_pdrop=0.0, n_embd=32))
     generator = torch.Generator().manual_seed(0)
     model = GPT(config, generator=generator)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    for _ in range(80):
-        ids = torch.randint(0, 7, (16, 12), generator=generator)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    for _ in range(110):
+        ids = torch.randint(0, 7, (32, 12), generator=generator)
         loss = torch.nn.functional.cross_entropy(model(ids).logits[:, -1], ids[:, 0])
         optimiser.zero_grad()
         loss.backward()

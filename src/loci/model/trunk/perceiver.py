@@ -38,9 +38,9 @@ class DownBlock(nn.Module):
         self.ln2 = make_norm(config)
         self.mlp = MLP(config)
 
+    @abstractmethod
     def initialise(self, generator: torch.Generator | None) -> None:
-        """The published start of the basis."""
-        nn.init.xavier_uniform_(self.basis, generator=generator)
+        """Where the basis starts."""
 
     @abstractmethod
     def start(self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"]) -> Float[Tensor, "B n C"]:

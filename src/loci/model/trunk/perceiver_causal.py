@@ -28,7 +28,7 @@ from itertools import pairwise
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from loci.model.attention.base import value_mix_cost
 from loci.model.attention.cross import CrossAttention
@@ -39,6 +39,9 @@ from loci.model.config import GPTConfig
 from loci.model.costing import Cost, total
 from loci.model.positions import Positions
 from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
+
+
+BASIS_STD = 0.02
 
 
 def even_stands(config: GPTConfig) -> list[int]:
@@ -58,6 +61,10 @@ class CausalDownBlock(DownBlock):
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
         self.ln_context = make_norm(config)
+
+    def initialise(self, generator: torch.Generator | None) -> None:
+        """As large as the embeddings it is added to: the published start is larger and drowns the character."""
+        nn.init.normal_(self.basis, 0.0, BASIS_STD, generator=generator)
 
     def start(self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"]) -> Float[Tensor, "B n C"]:
         """Basis and character."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor
+from torch import Tensor, nn
 
 from loci.model.attention.base import value_mix_cost
 from loci.model.attention.cross import CrossAttention
@@ -26,6 +26,10 @@ from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, laten
 
 class CourseDownBlock(DownBlock):
     """Latents start from the basis; characters are read as they are."""
+
+    def initialise(self, generator: torch.Generator | None) -> None:
+        """The published start."""
+        nn.init.xavier_uniform_(self.basis, generator=generator)
 
     def start(self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"]) -> Float[Tensor, "B n C"]:
         """The basis, the same for every text."""
