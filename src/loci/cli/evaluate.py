@@ -3,6 +3,7 @@
 examples:
   loci evaluate run --questions world/birth_dev.tsv
   loci evaluate run --questions birth_test_inputs.tsv --out answers.jsonl --text answers.txt
+  loci evaluate run --questions validation.tsv --calibrate      then: loci ask run "Where was Alfred Mele born?"
   loci evaluate --predictions theirs.tsv --questions birth_dev.tsv --json
 """
 
@@ -10,11 +11,16 @@ from __future__ import annotations
 
 import json as json_format
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from loci.errors import LociError
+
+if TYPE_CHECKING:
+    from loci.knowledge.run_calibration import RunCalibration
+    from loci.text.questions import Questions
+    from loci.training.checkpoint import LoadedModel
 
 
 def evaluate(
@@ -25,6 +31,8 @@ def evaluate(
     predictions: Path | None = None,
     out: Path | None = None,
     text: Path | None = None,
+    calibrate: bool = False,
+    trust_level: float = 0.5,
     json: bool = False,
 ) -> None:
     """Ask and score.
@@ -35,6 +43,11 @@ def evaluate(
         predictions: Score these answers of any other system (TSV or JSONL) instead of asking a run.
         out: Where the prediction rows go (default: the run's predictions folder, under the question file's name).
         text: Also write the answers as plain text, one a line, as the course hands them in.
+        calibrate: Also fit the run's probabilities to these questions and keep the fit as the run's calibration, which
+            loci ask then uses. Take a slice set aside for it, never the questions you report on: numbers judged by
+            the questions they were fitted to flatter.
+        trust_level: What the calibration's threshold is chosen for: an answer should be given when it is right with at
+            least this probability. A wrong one then costs t/(1-t), silence nothing.
         json: Print JSON instead of a sentence.
     """
     from loci.files import write_text
@@ -44,6 +57,8 @@ def evaluate(
 
     if (run is None) == (predictions is None):
         raise LociError("give either a run to ask or --predictions FILE to score")
+    if calibrate and run is None:
+        raise LociError("only a run can be calibrated", remedy="give the run, without --predictions")
     asked = Questions.read(questions)
     if predictions is not None:
         from loci.knowledge.foreign import read_foreign
@@ -55,18 +70,21 @@ def evaluate(
         from loci.training.run import PREDICTIONS
 
         assert run is not None
-        rows = answer_questions(load_model(run), asked)
+        loaded = load_model(run)
+        rows = answer_questions(loaded, asked)
         out = out or run / PREDICTIONS / f"{questions.stem}.jsonl"
     if out is not None:
         write_predictions(out, rows)
     if text is not None:
         write_text(text, "".join(" ".join(row.prediction.split("\n")) + "\n" for row in rows))
+    fitted = _calibrate(run, loaded, asked, trust_level) if calibrate and run is not None else None
     rate = exact_match(rows)
     if json:
         result: dict[str, float | int] = {"questions": len(rows), "scored": rate.n, "correct": rate.successes}
         if rate.n:
             result |= {"accuracy": rate.value, "low": rate.low, "high": rate.high}
-        print(json_format.dumps({**result, "predictions": str(out) if out else None}))
+        calibration = {"calibration": fitted.as_dict()} if fitted is not None else {}
+        print(json_format.dumps({**result, "predictions": str(out) if out else None, **calibration}))
         return
     if rate.n:
         print(f"exact match: {rate.successes} of {rate.n} = {rate}")
@@ -74,3 +92,29 @@ def evaluate(
         print(f"{len(rows)} answers; the file has no expected answers to score them by")
     if out is not None:
         print(f"rows: {out}")
+    if fitted is not None:
+        print(_sentence(fitted))
+
+
+def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, level: float) -> RunCalibration:
+    from loci.knowledge.likely import likely_rows
+    from loci.knowledge.run_calibration import fit_calibration, write_calibration
+
+    # Not the greedy rows: the fit must be made on the answers that `loci ask` will give.
+    rows = likely_rows(loaded, asked)
+    name = asked.path.name if asked.path is not None else ""
+    fitted = fit_calibration(rows, questions=name, questions_hash=asked.hash, model=loaded.hash, level=level)
+    write_calibration(run, fitted)
+    return fitted
+
+
+def _sentence(fitted: RunCalibration) -> str:
+    import math
+
+    from loci.knowledge.run_calibration import FOLDS
+
+    threshold = f"answer from {fitted.threshold:.2f}" if math.isfinite(fitted.threshold) else "no answer pays"
+    return (
+        f"calibrated on {fitted.n} questions of {fitted.questions}: Brier {fitted.brier_before:.3f} → "
+        f"{fitted.brier_after:.3f} over {FOLDS} folds; at trust level {fitted.level:g}: {threshold}"
+    )

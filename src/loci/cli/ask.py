@@ -1,0 +1,131 @@
+"""Ask a run: the answer with its probability, rivals, "I don't know", and the lines of the corpus that speak for it.
+
+examples:
+  loci ask run "Where was Alfred Mele born?"
+  loci ask run "Where was Alfred Mele born?" "Where did he die?" --threshold 0.8
+  loci ask run --file questions.tsv --json
+  loci ask run "Where was she born?" --history conversation.txt
+"""
+
+from __future__ import annotations
+
+import json as json_format
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from loci.errors import LociError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from loci.knowledge.ask import Answer
+
+
+def ask(
+    run: Annotated[Path, tyro.conf.Positional],
+    questions: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    /,
+    *,
+    file: Path | None = None,
+    history: Path | None = None,
+    threshold: float | None = None,
+    corpus: Path | None = None,
+    template: str | None = None,
+    candidates: Path | None = None,
+    alternatives: int = 3,
+    lines: int = 3,
+    json: bool = False,
+) -> None:
+    """Ask questions.
+
+    Args:
+        run: The run to ask, or one of its checkpoints.
+        questions: One or several, answered in order; he, she or they means the last subject named before.
+        file: A file of questions, after those of the command line.
+        history: Earlier questions and answers, one a line: not answered, but he, she or they may refer to them.
+        threshold: Say "I don't know" below this probability (default: the run's calibration's, else 0.5).
+        corpus: Where evidence is looked for (default: the corpus the run remembers).
+        template: The form of the questions, like "Where did {subject} die?" (default: the run's own).
+        candidates: Consider only the answers in this file, one a line, each scored exactly.
+        alternatives: How many rivals of the answer to show.
+        lines: How many lines of the corpus to show.
+        json: Print JSON.
+    """
+    from loci.knowledge.ask import load
+    from loci.text.questions import Questions
+
+    if not questions and file is None:
+        raise LociError("nothing is asked", remedy='loci ask RUN "Where was Alfred Mele born?", or --file FILE')
+    loaded = load(run, corpus=corpus, template=template)
+    said = _lines(history) if history is not None else []
+    allowed = [line for line in map(str.strip, _lines(candidates)) if line] if candidates is not None else None
+
+    def put(asked: Sequence[str] | Questions, before: Sequence[str]) -> list[Answer]:
+        return loaded.ask_all(
+            asked, history=before, threshold=threshold, alternatives=alternatives, lines=lines, candidates=allowed
+        )
+
+    answers = put(questions, said)
+    if file is not None:
+        more = Questions.read(file, template=loaded.resolver.templates[0])
+        answers += put(more, [*said, *(answer.question for answer in answers)])
+    if json:
+        whole = {
+            "run": str(run),
+            "model": loaded.model.hash,
+            "calibrated": loaded.calibration is not None,
+            "remarks": list(loaded.remarks),
+            "answers": [answer.as_dict() for answer in answers],
+        }
+        print(json_format.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    from rich.console import Console
+
+    for remark in loaded.remarks:
+        print(f"loci ask: {remark}", file=sys.stderr)
+    console = Console(highlight=False)
+    for number, answer in enumerate(answers):
+        if number:
+            console.print()
+        _show(console, answer)
+
+
+def _lines(path: Path) -> list[str]:
+    from loci.text.findings import raise_first_error
+    from loci.text.source import load
+
+    source = load(path)
+    raise_first_error(source.findings)
+    return source.lines()
+
+
+def _show(console: Console, answer: Answer) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    def line(text: Text, indent: int) -> None:
+        console.print(Padding(text, (0, 0, 0, indent), expand=False))
+
+    question = Text(answer.question, style="bold")
+    if answer.pronoun:
+        question.append(f"  ({answer.pronoun}: {answer.subject})", style="dim")
+    line(question, 0)
+    said = Text(answer.said, style="bold green" if answer.known else "bold yellow")
+    line(said.append(f"  {answer.why}", style="not bold default"), 2)
+    if answer.alternatives:
+        line(Text(f"or {answer.others()}", style="dim"), 2)
+    if answer.standing is not None:
+        line(Text(answer.standing, style="" if answer.in_corpus else "yellow"), 2)
+    signs = "" if console.is_terminal and not console.no_color else "«»"  # where no colour can mark the place
+    for found in answer.evidence:
+        text = Text(f"{found.number}: ", style="dim")
+        for piece, marked in found.segments():
+            if marked:
+                text.append(f"{signs[:1]}{piece}{signs[1:]}", style="not dim black on bright_yellow")
+            else:
+                text.append(piece, style="not dim")
+        line(text, 4)

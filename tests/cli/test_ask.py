@@ -1,0 +1,111 @@
+import json
+
+import pytest
+
+from loci.cli.main import main
+from loci.knowledge.rows import read_predictions
+
+NAMES = ("Ann Lee", "Bo Ray", "Cy Fox", "Di Wu", "Ed Poe", "Flo Kim")
+PLACES = ("Oslo", "Rome", "Lima", "Kyiv", "Bern", "Oslo")
+
+
+def question(name):
+    return f"Where was {name} born?"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run that knows six answers by heart, and a slice in which two of the expected answers differ from them."""
+    folder = tmp_path_factory.mktemp("ask")
+    pairs = list(zip(NAMES, PLACES, strict=True))
+    (folder / "wiki.txt").write_text("".join(f"{name}. {name} was born in {place} .\n" for name, place in pairs))
+    (folder / "train.tsv").write_text("".join(f"{question(name)}\t{place}\n" for name, place in pairs))
+    sliced = [(name, place if i < 4 else "Lima") for i, (name, place) in enumerate(pairs)]
+    (folder / "slice.tsv").write_text("".join(f"{question(name)}\t{place}\n" for name, place in sliced))
+    tiny = {"model.n_layer": 1, "model.n_embd": 32, "model.n_head": 2, "finetune.batch_size": 6, "finetune.pool": 1}
+    settings = {**tiny, "finetune.steps": 60, "finetune.lr": 0.01, "finetune.optimiser": "adamw"}
+    flags = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    where = ["--data", str(folder), "--out", str(folder / "run")]
+    assert main(["train", "--recipe", "demo-scratch", *where, *flags]) == 0
+    return folder
+
+
+def test_an_answer_with_its_evidence(folder, capsys):
+    assert main(["ask", str(folder / "run"), question("Ann Lee"), "Where was she born?"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("Where was Ann Lee born?") == 2
+    assert "(she: Ann Lee)" in shown
+    assert "1: Ann Lee. Ann Lee was born in «Oslo» ." in shown
+    assert not any(line != line.rstrip() for line in shown.splitlines())
+
+
+def test_json_for_scripts_and_files_of_questions(folder, tmp_path, capsys):
+    (tmp_path / "more.tsv").write_text("Where was he born?\nWhere was Bo Lee born?\n")
+    (tmp_path / "before.txt").write_text("Where was Bo Ray born?\nRome\n")
+    run = str(folder / "run")
+    flags = ["--file", str(tmp_path / "more.tsv"), "--history", str(tmp_path / "before.txt"), "--json"]
+    assert main(["ask", run, *flags, "--threshold", "0"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert (whole["run"], whole["calibrated"], whole["remarks"]) == (run, False, [])
+    first, second = whole["answers"]
+    assert (first["question"], first["answer"], first["in_corpus"]) == (question("Bo Ray"), "Rome", True)
+    assert (second["subject"], second["in_corpus"]) == ("Bo Lee", False)
+
+
+def test_candidates_and_a_threshold(folder, tmp_path, capsys):
+    (tmp_path / "places.txt").write_text("Lima\n\nBern\n")
+    flags = ["--candidates", str(tmp_path / "places.txt"), "--json"]
+    assert main(["ask", str(folder / "run"), question("Ann Lee"), *flags]) == 0
+    (answer,) = json.loads(capsys.readouterr().out)["answers"]
+    assert answer["text"] in ("Lima", "Bern")
+    assert answer["answer"] == "I don't know"
+    assert [other["text"] for other in answer["alternatives"]] == [{"Lima": "Bern", "Bern": "Lima"}[answer["text"]]]
+
+
+def test_a_calibration_is_fitted_kept_and_used(folder, capsys):
+    run, sliced = folder / "run", folder / "slice.tsv"
+    assert main(["evaluate", str(run), "--questions", str(sliced), "--calibrate", "--json"]) == 0
+    fitted = json.loads(capsys.readouterr().out)["calibration"]
+    assert fitted == json.loads((run / "calibration.json").read_text())
+    assert (fitted["n"], fitted["right"], fitted["questions"], fitted["level"]) == (6, 4, "slice.tsv", 0.5)
+    assert len(read_predictions(run / "predictions" / "slice.jsonl")) == 6
+    assert main(["ask", str(run), question("Ann Lee"), "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert whole["calibrated"]
+    (answer,) = whole["answers"]
+    # Right only four times in six, it may no longer be as sure as it was.
+    assert answer["calibrated_probability"] < answer["probability"]
+    assert answer["threshold"] == fitted["threshold"]
+    assert main(["evaluate", str(run), "--questions", str(sliced), "--calibrate", "--trust-level", "0.9"]) == 0
+    assert "trust level 0.9" in capsys.readouterr().out
+    (run / "calibration.json").unlink()
+
+
+def test_the_help_says_not_to_report_on_the_slice(capsys):
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--help"])
+    assert "never the questions you report on" in " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["ask", "RUN"], "--file"),
+        (["ask", "nowhere", "Where?"], "no such run"),
+        (["ask", "RUN", "Where was Żak born?"], "Żak"),
+        (["ask", "RUN", "Where was he born?"], "'he'"),
+        (["ask", "RUN", "Where was Ann Lee born?", "--threshold", "7"], "between 0 and 1"),
+        (["ask", "RUN", "Where was Ann Lee born?", "--history", "nowhere.txt"], "nowhere.txt"),
+        (["ask", "RUN", "Where was Ann Lee born?", "--corpus", "nowhere.txt"], "nowhere.txt"),
+        (["ask", "RUN", "Where was Ann Lee born?", "--template", "Where?"], "template"),
+        (["evaluate", "RUN", "--questions", "TRAIN", "--calibrate", "--trust-level", "1"], "trust level"),
+        (["evaluate", "--predictions", "TRAIN", "--questions", "TRAIN", "--calibrate"], "only a run"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(arguments, said, folder, capsys):
+    places = {"RUN": str(folder / "run"), "TRAIN": str(folder / "train.tsv")}
+    capsys.readouterr()
+    assert main([places.get(word, word) for word in arguments]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
