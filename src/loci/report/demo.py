@@ -55,10 +55,10 @@ def demo_page(
     page.add_cards([(row.name, row.rate, row.explanation) for row in rows])
     page.add_section(
         "The experiment",
-        f"A synthetic world of {world['people']} people: {world['lines']} lines of text say where each was born, lived, "
-        f"worked and died. {world['train']} people's birthplaces are asked in training; the other {best.rate.n} are held "
-        f"out, and only the text tells where they were born. The three systems answer the same questions. Pretraining "
-        f"makes the difference: **{ratio:.1f} times** the better of the other two. "
+        f"A synthetic world of {world['people']} people: {world['lines']} lines of text say where each was born, "
+        f"lived, worked and died. {world['train']} people's birthplaces are asked in training; the other {best.rate.n} "
+        f"are held out, and only the text tells where they were born. The three systems answer the same questions. "
+        f"Pretraining makes the difference: **{ratio:.1f} times** the better of the other two. "
         f"All of it took {minutes:.1f} minutes on this machine, one seed.",
     )
     page.add_figure(accuracy_figure(rows), "Exact match on held-out people, with 95 % Wilson intervals.")
@@ -80,7 +80,8 @@ def demo_page(
 def _example_cells(example: Example) -> list[str | float]:
     row = example.prediction
     sign = "✓" if row.correct else "✗"
-    return [row.question, f"{sign} {row.prediction}", row.answers[0], row.probability or 0.0, _sentence(example.evidence)]
+    said = f"{sign} {row.prediction}"
+    return [row.question, said, row.answers[0], row.probability or 0.0, _sentence(example.evidence)]
 
 
 def _sentence(evidence: Evidence | None) -> Markup:
