@@ -100,7 +100,8 @@ def accuracy_figure(rows: Sequence[DemoRow]) -> go.Figure:
     values = [100 * row.rate.value for row in rows]
     figure = go.Figure(
         go.Bar(
-            x=[row.name for row in rows],
+            # The figure stands under the name: on the bar the interval's line would cross it.
+            x=[f"{row.name}<br>{value:.1f} %" for row, value in zip(rows, values, strict=True)],
             y=values,
             marker_color=[NEUTRAL] * (len(rows) - 1) + [series_colour(0)],
             error_y={
@@ -109,9 +110,7 @@ def accuracy_figure(rows: Sequence[DemoRow]) -> go.Figure:
                 "array": [100 * row.rate.high - value for row, value in zip(rows, values, strict=True)],
                 "arrayminus": [value - 100 * row.rate.low for row, value in zip(rows, values, strict=True)],
             },
-            text=[f"{value:.1f} %" for value in values],
-            textposition="inside",
-            hovertemplate="%{x}: %{y:.1f} %<extra></extra>",
+            hovertemplate="%{x}<extra></extra>",
         )
     )
     figure.update_yaxes(title="exact match, %", range=[0, 100])
