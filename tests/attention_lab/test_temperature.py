@@ -18,7 +18,7 @@ from loci.attention_lab.temperature import (
 from loci.errors import LociError
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(1, 256), st.integers(0, 99))
 def test_variance_of_a_product_is_its_width_and_the_temperature_makes_it_one(width, seed):
     rng = np.random.default_rng(seed)

@@ -60,6 +60,9 @@ def test_no_loop():
     assert find_loop([5, 5]) is None
     assert find_loop([5, 5, 5]) == Loop(0, 1)
     assert find_loop([9, 1, 2, 1, 2, 1, 2, 1]) == Loop(1, 2)
+    assert find_loop([9, 1, 2, 1, 2, 1, 2, 1], least=7) == Loop(1, 2)
+    assert find_loop([9, 1, 2, 1, 2, 1, 2, 1], least=8) is None
+    assert find_loop([4, 4, 4, 1, 2, 3, 7, 7, 7], least=4) is None
 
 
 @given(st.integers(1, 4), st.integers(0, 3), st.data())

@@ -72,14 +72,16 @@ def find_subject(question: str, template: str | None = None, subject: str | None
 def _capitalised_runs(question: str) -> list[tuple[int, int]]:
     """Where words with a capital stand together; the first word of a question has one anyway and is left out."""
     runs: list[tuple[int, int]] = []
+    open_at = -1  # where a word must begin to belong to the run before it
     for word in list(re.finditer(r"\S+", question))[1:]:
-        stop = word.start() + len(word[0].rstrip("?!.,;:"))
         if not word[0][0].isupper():
             continue
-        if runs and runs[-1][1] == word.start() - 1:
+        stop = word.start() + len(word[0].rstrip("?!.,;:"))
+        if runs and word.start() == open_at:
             runs[-1] = (runs[-1][0], stop)
         else:
             runs.append((word.start(), stop))
+        open_at = -1 if word[0][-1] in "?!,;:" else word.end() + 1
     return runs
 
 

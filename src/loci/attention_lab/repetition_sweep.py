@@ -44,11 +44,11 @@ class SweepPoint:
 
 
 def measure(texts: Sequence[Sequence[int]], n: int, *, knob: str = "", value: float = 0.0) -> SweepPoint:
-    """seq-rep-n, distinct-n and loops of some texts, with intervals over the texts."""
+    """seq-rep-n, distinct-n and loops (of at least 2n ids) of some texts, with intervals over the texts."""
     if not texts:
         raise LociError("there is no text to measure")
     repeated: NDArray[np.float64] = np.array([seq_rep_n(text, n) for text in texts])
-    loops = [loop for text in texts if (loop := find_loop(text)) is not None]
+    loops = [loop for text in texts if (loop := find_loop(text, least=2 * n)) is not None]
     return SweepPoint(
         knob,
         value,

@@ -44,7 +44,7 @@ def heads(
     """
     from loci.attention_lab.conllu import read_conllu
     from loci.attention_lab.head_reading import parse_with_heads, random_model, readable
-    from loci.report.attention.heads_page import heads_page, mean_rates
+    from loci.report.attention.heads_page import heads_page, pooled_rates
     from loci.training.checkpoint import load_model
 
     if seeds < 1 or least < 1:
@@ -61,13 +61,14 @@ def heads(
     ]
     if out is not None:
         heads_page(run.name, conllu.name, sentences, report, twins).write(out)
-    chance = mean_rates(twins)
+    chance = pooled_rates(twins)
     if json:
         counts = {"read": len(sentences.parses), "unknown": sentences.unknown, "too_long": sentences.too_long}
         result: dict[str, Any] = {
             "sentences": {**counts, "masked_characters": sentences.masked, "respelt": bank.respelt},
             "relations": [
-                {**asdict(score), "untrained": chance[score.relation, score.direction]} for score in report.relations
+                {**asdict(score), "untrained": asdict(chance[score.relation, score.direction])}
+                for score in report.relations
             ],
             "trees": asdict(report.trees),
             "untrained_trees": [asdict(twin.trees) for twin in twins],
@@ -86,7 +87,7 @@ def heads(
                 f"{score.head[0] + 1}.{score.head[1] + 1}",
                 round(100 * score.baseline.value, 1),
                 score.distance,
-                round(100 * chance[score.relation, score.direction], 1),
+                round(100 * chance[score.relation, score.direction].value, 1),
             )
             for score in report.relations
         ],

@@ -75,9 +75,8 @@ def repetition(
         from loci.report.attention.repetition_page import repetition_page
 
         greedy = {name: write(GREEDY)[0] for name, write in writers.items()}
-        examples = [
-            (name, material.beginnings[0], material.vocab.decode(ids), find_loop(ids)) for name, ids in greedy.items()
-        ]
+        start, decode = material.beginnings[0], material.vocab.decode
+        examples = [(name, start, decode(ids), find_loop(ids, least=2 * n)) for name, ids in greedy.items()]
         repetition_page(sweeps, examples, n=n, reference=reference, length=length, seed=seed).write(out)
     if json:
         result = {name: [asdict(point) for point in points] for name, points in sweeps.items()}

@@ -37,8 +37,10 @@ def seq_rep_n(ids: Sequence[int], n: int) -> float:
     return 1 - distinct_n(ids, n)
 
 
-def find_loop(ids: Sequence[int], *, repeats: int = 3) -> Loop | None:
-    """The loop a text ends in, if its period came at least `repeats` times; of several the one entered first.
+def find_loop(ids: Sequence[int], *, repeats: int = 3, least: int = 1) -> Loop | None:
+    """The loop a text ends in, if its period came at least `repeats` times over at least `least` ids.
+
+    Of several the one entered first. `least` keeps a text that happens to end in "..." from counting as a loop.
 
     For each period p, the text's end has that period as far back as ids[t] = ids[t + p] goes on holding. Reading
     backwards that length is p plus the longest match of the reversed text with itself moved by p, which the Z
@@ -51,7 +53,7 @@ def find_loop(ids: Sequence[int], *, repeats: int = 3) -> Loop | None:
     best: Loop | None = None
     for period in range(1, n // repeats + 1):
         covered = matches[period] + period
-        if covered >= repeats * period and (best is None or n - covered < best.entry):
+        if covered >= max(least, repeats * period) and (best is None or n - covered < best.entry):
             best = Loop(n - covered, period)
     return best
 

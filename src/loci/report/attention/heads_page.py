@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from loci.attention_lab.head_reading import HeadsReport, Readable
 from loci.attention_lab.heads import ALL, DIRECTIONS, Direction, RelationScore
+from loci.knowledge.metrics import Rate, wilson
 from loci.report.figures.attention import relation_figure
 from loci.report.page import Page
 
@@ -45,9 +46,9 @@ def heads_page(
         + "A causal model sees only what lies behind, so of an arc's two words the later looks at the earlier. "
         "Attention between words is summed over the characters of the word attended to and averaged over those of "
         "the word attending. Heads and distances are chosen on one half of the sentences and scored on the other, so "
-        f"that the best of many does not win by luck. Untrained: {len(twins)} models of the same shape, mean."
+        f"that the best of many does not win by luck. Untrained: {len(twins)} models of the same shape, pooled."
     )
-    chance = mean_rates(twins)
+    chance = pooled_rates(twins)
     for direction in ("either", "dependent", "head"):
         rows = [score for score in report.relations if score.direction == direction]
         page.add_section(TITLES[direction])
@@ -55,7 +56,7 @@ def heads_page(
             relation_figure(rows, chance, direction), "Share of arcs found; in brackets how many there are. Bars: 95 %."
         )
         page.add_table(
-            ["relation", "arcs", "best head", "layer.head", "best distance", "words back", "untrained, %"],
+            ["relation", "arcs", "best head", "layer.head", "best distance", "words back", "untrained"],
             [
                 (
                     score.relation,
@@ -64,7 +65,7 @@ def heads_page(
                     f"{score.head[0] + 1}.{score.head[1] + 1}",
                     score.baseline,
                     score.distance,
-                    round(100 * chance[score.relation, direction], 1),
+                    chance[score.relation, direction],
                 )
                 for score in rows
             ],
@@ -87,13 +88,14 @@ def heads_page(
     return page
 
 
-def mean_rates(reports: Sequence[HeadsReport]) -> Mapping[tuple[str, str], float]:
-    """Mean rate over reports of every relation and direction."""
-    sums: dict[tuple[str, str], list[float]] = {}
+def pooled_rates(reports: Sequence[HeadsReport]) -> dict[tuple[str, str], Rate]:
+    """The rate of every relation and direction over all reports together."""
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
     for report in reports:
         for score in report.relations:
-            sums.setdefault((score.relation, score.direction), []).append(score.rate.value)
-    return {key: sum(values) / len(values) for key, values in sums.items()}
+            found, n = counts.get((score.relation, score.direction), (0, 0))
+            counts[score.relation, score.direction] = (found + score.rate.successes, n + score.rate.n)
+    return {key: wilson(found, n) for key, (found, n) in counts.items()}
 
 
 def _score(report: HeadsReport, relation: str, direction: Direction) -> RelationScore:

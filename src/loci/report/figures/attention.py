@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from loci.attention_lab.exercises.result import Curve, Panel
 from loci.attention_lab.heads import RelationScore
 from loci.attention_lab.repetition_sweep import SweepPoint
+from loci.knowledge.metrics import Rate
 from loci.report.attention.mathematics import mathematics
 from loci.report.style import NEUTRAL, PALETTE, faded, series_colour
 
@@ -83,7 +84,7 @@ def _band(curve: Curve, colour: str) -> Any:
 
 
 def relation_figure(
-    scores: Sequence[RelationScore], random_rates: Mapping[tuple[str, str], float], direction: str
+    scores: Sequence[RelationScore], untrained: Mapping[tuple[str, str], Rate], direction: str
 ) -> go.Figure:
     """For each relation of one direction: the best head with its interval, the best distance, an untrained model."""
     import plotly.graph_objects as go
@@ -100,6 +101,7 @@ def relation_figure(
                 "symmetric": False,
                 "array": [100 * (score.rate.high - score.rate.value) for score in rows],
                 "arrayminus": [100 * (score.rate.value - score.rate.low) for score in rows],
+                "color": faded(PALETTE[0], 0.6),
             },
             mode="markers",
             name="best head",
@@ -121,7 +123,7 @@ def relation_figure(
     )
     figure.add_trace(
         go.Scatter(
-            x=[100 * random_rates[score.relation, direction] for score in rows],
+            x=[100 * untrained[score.relation, direction].value for score in rows],
             y=names,
             mode="markers",
             name="untrained model",
@@ -155,6 +157,7 @@ def sweep_figure(sweeps: Mapping[str, Sequence[SweepPoint]], knob: str, n: int, 
                     "array": [min(1.0, point.seq_rep.high) - point.seq_rep.value for point in rows],
                     "arrayminus": [point.seq_rep.value - max(0.0, point.seq_rep.low) for point in rows],
                     "thickness": 1.2,
+                    "color": faded(colour, 0.6),
                 },
                 name=writer,
                 mode="lines+markers",

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+import torch
+
+from loci.attention_lab.looking import find_subject, look
+from loci.errors import LociError
+from loci.model import GPT, GPTConfig
+from loci.text.vocab import MASK, Vocab
+
+VOCAB = Vocab.from_text("Where was Ada Lovelace born? Mary Ann-Zoë St. Osylondk")
+QUESTION = "Where was Ada Lovelace born?"
+
+
+def tiny(**changes):
+    config = GPTConfig(len(VOCAB), block_size=64, n_layer=2, n_head=2, n_embd=16).replace(**changes)
+    return GPT(config, generator=torch.Generator().manual_seed(0)).eval()
+
+
+def seen(model, question=QUESTION, **options):
+    return look(model, VOCAB, question, generator=torch.Generator().manual_seed(0), draws=2, **options)
+
+
+def test_everything_has_the_length_of_what_was_read():
+    view = seen(tiny(), answer="London")
+    width = len(QUESTION) + 1 + len("London")
+    assert view.symbols == tuple(QUESTION + MASK + "London")
+    assert view.n_prompt == len(QUESTION) + 1
+    assert view.attention.shape == (2, 2, width, width)
+    assert view.rollout.shape == (2, width, width)
+    assert view.lens.best.shape == (3, len("London") + 1)
+    assert view.trace.restored.shape == (3, len(QUESTION) + 1)
+    assert view.answer_symbols == (*"London", MASK)
+    assert view.given
+    assert view.probability == pytest.approx(view.trace.clean, rel=1e-4)
+    assert np.allclose(view.attention.sum(axis=-1), 1, atol=1e-5)
+
+
+def test_without_an_answer_the_model_gives_its_own():
+    view = seen(tiny(positions="rope"))
+    assert not view.given
+    # Greedy: every character answered is the last layer's own choice (the end excepted, which 32 characters may lack).
+    assert view.lens.rank[-1, :-1].tolist() == [0] * len(view.answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "found"),
+    [
+        (QUESTION, {}, "Ada Lovelace"),
+        (QUESTION, {"template": "Where was {subject} born?"}, "Ada Lovelace"),
+        ("Where was ada born?", {"template": "Where was {subject} born?"}, "ada"),
+        ("Who knew Mary Ann-Zoë St. Osyl?", {}, "Mary Ann-Zoë St. Osyl"),
+        ("Where did Ada, or Mary Ann, live?", {}, "Mary Ann"),
+        (QUESTION, {"subject": "Lovelace"}, "Lovelace"),
+    ],
+)
+def test_the_name_is_found(question, options, found):
+    start, stop = find_subject(question, **options)
+    assert question[start:stop] == found
+
+
+def test_bad_questions_are_refused():
+    with pytest.raises(LociError, match="does not hold 'Bob'"):
+        find_subject(QUESTION, subject="Bob")
+    with pytest.raises(LociError, match="no name was found"):
+        find_subject("Where was she born?")
+    with pytest.raises(LociError, match="which the vocabulary lacks"):
+        seen(tiny(), "Where was Xi born?")
+    with pytest.raises(LociError, match="the model 32"):
+        seen(tiny(block_size=32), answer="London")
+    with pytest.raises(LociError, match="no state for each layer"):
+        seen(tiny(trunk="perceiver", bottleneck_dim=8))

@@ -1,0 +1,45 @@
+import json
+
+from lab_run import make_run
+
+from loci.cli.main import main
+
+QUESTION = "Where was Ada Lovelace born?"
+
+
+def test_an_answer_is_looked_at(capsys, tmp_path):
+    run = make_run(tmp_path / "run")
+    page = tmp_path / "look.html"
+    assert main(["look", str(run), QUESTION, "--answer", "London", "--draws", "2", "--out", str(page)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("London  probability")
+    assert QUESTION in page.read_text(encoding="utf-8")
+
+
+def test_json(capsys, tmp_path):
+    run = make_run(tmp_path / "run", positions="rope")
+    page = tmp_path / "look.html"
+    assert main(["look", str(run), QUESTION, "--draws", "2", "--out", str(page), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["subject"] == "Ada Lovelace"
+    assert len(result["trace"]["effect"]) == 3
+    assert len(result["trace"]["effect"][0]) == len(QUESTION) + 1
+
+
+def test_bad_input(capsys, tmp_path):
+    run = make_run(tmp_path / "run")
+    perceiver = make_run(tmp_path / "perceiver", trunk="perceiver", bottleneck_dim=8)
+    out = ["--out", str(tmp_path / "x.html")]
+    for arguments, message in (
+        ([str(run), " "], "the question is empty"),
+        ([str(run), "Where was Zoë born?"], "which the vocabulary lacks"),
+        ([str(run), "where?"], "no name was found"),
+        ([str(run), QUESTION, "--subject", "Bob"], "does not hold 'Bob'"),
+        ([str(run), "Where was " + "Ada " * 20 + "born?"], "question and answer take"),
+        ([str(perceiver), QUESTION], "perceiver trunk has no state"),
+        ([str(tmp_path / "none"), QUESTION], "no such run"),
+    ):
+        assert main(["look", *arguments, *out]) == 2
+        captured = capsys.readouterr()
+        assert message in captured.err
+    assert not (tmp_path / "x.html").exists()
