@@ -19,29 +19,28 @@ Style = Literal["line", "dots", "dashes"]
 
 @dataclass(frozen=True)
 class Curve:
-    """Points to be joined or not; `error` is a half-width of uncertainty for each."""
+    """Points to be joined or not; `low` and `high` bound the uncertainty of each."""
 
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
     style: Style = "line"
-    error: tuple[float, ...] | None = None
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         assert len(self.x) == len(self.y), f"{self.name}: {len(self.x)} x, {len(self.y)} y"
-        assert self.error is None or len(self.error) == len(self.x)
+        assert (self.low is None) == (self.high is None)
+        assert all(len(bound) == len(self.x) for bound in (self.low, self.high) if bound is not None)
 
 
 def curve(
-    name: str,
-    x: Numbers,
-    y: Numbers,
-    style: Style = "line",
-    error: Numbers | None = None,
+    name: str, x: Numbers, y: Numbers, style: Style = "line", *, low: Numbers | None = None, high: Numbers | None = None
 ) -> Curve:
     """A curve from anything that holds numbers."""
     xs, ys = (tuple(float(value) for value in values) for values in (x, y))
-    return Curve(name, xs, ys, style, None if error is None else tuple(float(value) for value in error))
+    bounds = (None if values is None else tuple(float(value) for value in values) for values in (low, high))
+    return Curve(name, xs, ys, style, *bounds)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
-from loci.attention_lab.exercises.result import Cell, LabResult, LabSettings, Panel, curve
+from loci.attention_lab.exercises.result import Cell, Curve, LabResult, LabSettings, Numbers, Panel, curve
 from loci.attention_lab.folding import FoldingCost, break_even, effective_rank, fold
 from loci.attention_lab.temperature import (
     entropy_at_start,
@@ -57,8 +58,8 @@ def scaled(settings: LabSettings) -> LabResult:
             "I, width of a head",
             "entropy in nats",
             (
-                curve("β = 1/√I", WIDTHS, [r.scaled for r in started], error=[2 * r.scaled_error for r in started]),
-                curve("β = 1", WIDTHS, [r.unscaled for r in started], error=[2 * r.unscaled_error for r in started]),
+                _banded("β = 1/√I", WIDTHS, [(r.scaled, 2 * r.scaled_error) for r in started]),
+                _banded("β = 1", WIDTHS, [(r.unscaled, 2 * r.unscaled_error) for r in started]),
                 curve(
                     "β = 1 with very many keys: ln n − I/2",
                     WIDTHS,
@@ -92,6 +93,12 @@ def scaled(settings: LabSettings) -> LabResult:
     )
 
 
+def _banded(name: str, x: Numbers, values: Iterable[tuple[float, float]]) -> Curve:
+    """A curve of means with a half-width on both sides."""
+    pairs = list(values)
+    return curve(name, x, [m for m, _ in pairs], low=[m - e for m, e in pairs], high=[m + e for m, e in pairs])
+
+
 def _trained(seed: int) -> tuple[str, Panel]:
     from loci.attention_lab.short_runs import WIDTH, short_run
 
@@ -101,7 +108,7 @@ def _trained(seed: int) -> tuple[str, Panel]:
     for name, runs in losses.items():
         smooth = np.stack([np.convolve(run, np.ones(SMOOTH) / SMOOTH, mode="valid") for run in runs])
         steps = np.arange(SMOOTH, runs.shape[1] + 1)
-        curves.append(curve(name, steps, smooth.mean(axis=0), error=smooth.std(axis=0)))
+        curves.append(_banded(name, steps, zip(smooth.mean(axis=0), smooth.std(axis=0), strict=True)))
         ends.append(f"{smooth[:, -1].mean():.3f} ± {smooth[:, -1].std():.3f} with {name}")
     finding = (
         f"Trained: two layers, one head of {WIDTH}, queries and keys started at unit variance; loss after "
@@ -199,7 +206,8 @@ def _of_run(settings: LabSettings) -> tuple[list[str], list[Panel]]:
                         "exact match",
                         steps,
                         [rate.value for rate in rates],
-                        error=[(rate.high - rate.low) / 2 for rate in rates],
+                        low=[rate.low for rate in rates],
+                        high=[rate.high for rate in rates],
                     ),
                 ),
             )

@@ -36,8 +36,8 @@ def panel_figure(panel: Panel) -> go.Figure:
         base = _base(curve) if _base(curve) in names else curve.name
         quiet = curve.style == "dashes"
         colour = NEUTRAL if quiet else colours.setdefault(base, series_colour(len(colours)))
-        if curve.error is not None:
-            figure.add_trace(_band(curve, colour))
+        if curve.low is not None and curve.high is not None:
+            figure.add_trace(_band(curve.x, curve.low, curve.high, colour))
         figure.add_trace(
             go.Scatter(
                 x=curve.x,
@@ -65,14 +65,11 @@ def _base(curve: Curve) -> str:
     return curve.name.rpartition(", ")[0]
 
 
-def _band(curve: Curve, colour: str) -> Any:
+def _band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> Any:
     import plotly.graph_objects as go
 
-    assert curve.error is not None
-    low = [y - e for y, e in zip(curve.y, curve.error, strict=True)]
-    high = [y + e for y, e in zip(curve.y, curve.error, strict=True)]
     return go.Scatter(
-        x=[*curve.x, *reversed(curve.x)],
+        x=[*x, *reversed(x)],
         y=[*high, *reversed(low)],
         mode="lines",
         fill="toself",
