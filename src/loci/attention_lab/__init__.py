@@ -1,6 +1,9 @@
 """The attention lab: what attention can and cannot do, as pure functions whose docstrings carry the derivation.
 
-`distribution`, `constructions`, `perturbation`, `temperature`, `folding`: closed forms, numpy only. `design`, `solver`:
-self-attention built to order. `parses`, `trees`, `heads`: attention against syntax. `states`, `rollout`, `lens`,
-`tracing`: what happens inside one model. `catalogue`: the experiments of `loci lab`.
+Closed forms, numpy only: `distribution`, `constructions`, `perturbation`, `temperature`, `folding`.
+Self-attention built to order: `symbols`, `design`, `linear`, `solver`.
+Attention against syntax: `parses`, `conllu`, `trees`, `heads`, and `head_reading`, which runs a model over sentences.
+Inside one model: `states`, `rollout`, `lens`, `tracing`, gathered by `looking`; `qk_spectra`, `rank_recall`.
+Repetition: `writers`, `repetition_sweep`. Training: `short_runs`.
+The exercises of `loci lab`: `catalogue`, `exercises`.
 """

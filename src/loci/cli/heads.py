@@ -2,7 +2,7 @@
 
 examples:
   loci heads run --conllu treebank.conllu --limit 300
-  loci heads run --conllu world/parses.conllu --out heads.html
+  loci heads run --conllu world/wiki.conllu --out heads.html
 """
 
 from __future__ import annotations
