@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cost": ("model", "parameters, FLOPs and bytes of a variant, layer by layer, from formulas"),
     "ask": ("knowledge", "ask a run: answer, probability, I don't know, and the lines that speak for it"),
     "report": ("knowledge", "compare runs on one page: accuracy, trust, fabrication, bias, evidence"),
+    "experiment": ("lab", "carry out an experiment on worlds: taught silence, names against facts"),
     "lab": ("lab", "the written exercises on attention, made runnable: tables and figures"),
     "heads": ("lab", "do a run's attention heads follow the syntax of a treebank?"),
     "look": ("lab", "see inside one answer: attention, rollout, logit lens, causal tracing, on one page"),

@@ -1,0 +1,117 @@
+import dataclasses
+
+import pytest
+from small import SMALL_ABSTAIN, small_recipe
+
+from loci.errors import LociError
+from loci.experiments import EXPERIMENTS, find_experiment
+from loci.experiments.trials import (
+    QUICK_MINUTES,
+    QUICK_MODEL,
+    Hooks,
+    Settings,
+    Stopped,
+    keep_world,
+    open_folder,
+    trial,
+)
+from loci.recipes import DataShape
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.training.run import read_metrics, read_run
+from loci.training.sources import TrainingData
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    world = keep_world(SMALL_ABSTAIN, tmp_path_factory.mktemp("trials") / "world")
+    return TrainingData(Corpus.read(world), Questions.read(world / "birth_places_train.tsv"))
+
+
+def recipe(steps=3):
+    whole = small_recipe(DataShape(10, 10))
+    return dataclasses.replace(whole, stages=tuple(stage.with_budget(steps=steps) for stage in whole.stages))
+
+
+def test_a_finished_training_is_not_repeated(data, tmp_path):
+    said = []
+    hooks = Hooks(say=said.append)
+    first = tmp_path / "first"
+    model = trial(recipe(), data, first, "one", hooks, first=first)
+    again = trial(recipe(), data, first, "one", hooks, first=first)
+    assert again.hash == model.hash
+    assert said == ["training: one"]
+    with pytest.raises(LociError, match="another recipe"):
+        trial(recipe(4), data, first, "one", hooks, first=first)
+
+
+def test_every_other_training_takes_the_steps_of_the_first(data, tmp_path):
+    timed = recipe().within(0.002)
+    assert all(stage.steps is None for stage in timed.stages)
+    first = tmp_path / "first"
+    trial(timed, data, first, "one", Hooks(), first=first)
+    trial(timed, data, tmp_path / "second", "two", Hooks(), first=first)
+    one, two = ([(row["stage"], row["step"]) for row in read_metrics(tmp_path / name)] for name in ("first", "second"))
+    assert one == two
+    assert all(stage.minutes is None for stage in read_run(tmp_path / "second").recipe.stages)
+
+
+def test_a_stopped_training_goes_on_to_the_same_model(data, tmp_path):
+    calls = iter([False, True])
+    stopping = Hooks(should_stop=lambda: next(calls, False))
+    first = tmp_path / "stopped"
+    with pytest.raises(Stopped):
+        trial(recipe(), data, first, "one", stopping, first=first)
+    said = []
+    resumed = trial(recipe(), data, first, "one", Hooks(say=said.append), first=first)
+    whole = tmp_path / "whole"
+    assert said == ["going on with: one"]
+    assert resumed.hash == trial(recipe(), data, whole, "one", Hooks(), first=whole).hash
+
+
+def test_a_folder_belongs_to_one_experiment_but_seeds_may_be_added(tmp_path):
+    out = tmp_path / "out"
+    open_folder(out, "names", Settings(seeds=1))
+    open_folder(out, "names", Settings(seeds=3))
+    for name, settings in (
+        ("abstain", Settings()),
+        ("names", Settings(minutes=1.0)),
+        ("names", Settings(quick=True)),
+    ):
+        with pytest.raises(LociError, match="holds an experiment"):
+            open_folder(out, name, settings)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(LociError, match="not empty"):
+        open_folder(tmp_path / "mine", "names", Settings())
+    with pytest.raises(LociError, match="is a file"):
+        open_folder(tmp_path / "mine" / "thesis.txt", "names", Settings())
+
+
+def test_another_world_is_not_overwritten(tmp_path):
+    keep_world(SMALL_ABSTAIN, tmp_path / "world")
+    keep_world(SMALL_ABSTAIN, tmp_path / "world")
+    with pytest.raises(LociError, match="another world"):
+        keep_world(dataclasses.replace(SMALL_ABSTAIN, seed=5), tmp_path / "world")
+
+
+def test_settings_reach_the_recipe():
+    quick = Settings(quick=True).budgeted(recipe(), 7)
+    assert quick.seed == 7
+    assert dict(quick.model) == {**recipe().model, **QUICK_MODEL}
+    assert sum(stage.minutes for stage in quick.stages) == pytest.approx(QUICK_MINUTES)
+    assert Settings().budgeted(recipe(), 0) == recipe()
+    assert sum(stage.minutes for stage in Settings(minutes=2.0).budgeted(recipe(), 0).stages) == pytest.approx(2.0)
+    for wrong in ({"seeds": 0}, {"minutes": 0.0}):
+        with pytest.raises(LociError):
+            Settings(**wrong)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_of_the_table_can_be_carried_out(name):
+    assert callable(find_experiment(name))
+
+
+def test_an_unknown_experiment_lists_the_known():
+    with pytest.raises(LociError, match="abstain, names"):
+        find_experiment("abstian")
