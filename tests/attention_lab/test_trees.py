@@ -30,7 +30,7 @@ matrices = st.integers(1, 5).flatmap(
 )
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(matrices, st.integers(0, 4))
 def test_arborescence_is_the_best_of_all_trees(scores, root):
     root %= len(scores)
