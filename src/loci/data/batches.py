@@ -3,21 +3,22 @@
 `stream.batch(step)` depends on the seed and the step alone, never on what was drawn before: a run resumes anywhere, bit
 for bit, and every process of a larger run can make just its own rows. One source without shuffling goes through its
 records in file order with a short last batch, as published; otherwise sources are mixed by share and each is shuffled
-anew every pass. Batches of one pool are sorted by length, so that little of a batch is padding. Knows nothing of
-models.
+anew every pass. Batches of one pool are sorted by length and cut to equal numbers of characters, so that little of a
+batch is padding and every step has the same work. Knows nothing of models.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from loci.data.example import Batch, Example, collate
+from loci.data.example import Batch, Example, StepBatches, collate, split_step
 from loci.data.objectives import Objective
+from loci.data.warmup import NO_WARMUP, Warmup
 from loci.errors import LociError
 
 
@@ -28,6 +29,8 @@ class Source:
     records: Sequence[Any]
     objective: Objective[Any]
     share: float = 1.0
+    at_length: Callable[[int], Objective[Any]] | None = None
+    """The same objective for a shorter block, for the warm-up of lengths; None where examples cannot be shortened."""
 
     def __post_init__(self) -> None:
         if not self.records:
@@ -50,8 +53,15 @@ class BatchStream:
         width: int | None = None,
         rank: int = 0,
         world: int = 1,
+        block_size: int | None = None,
+        batch_warmup: Warmup = NO_WARMUP,
+        length_warmup: Warmup = NO_WARMUP,
     ):
-        """`seed` is a key (run, stage); `pool` batches are sorted by length together; `width` pads to a fixed size."""
+        """`seed` is a key (run, stage); `pool` batches are sorted by length together; `width` pads to a fixed size.
+
+        `block_size` is the full length that a warm-up of lengths grows to.
+        """
+        assert block_size is not None or not length_warmup.steps, "a warm-up of lengths grows to the block"
         total = sum(source.share for source in sources)
         self.sources = sources
         self.shares = [source.share / total for source in sources]
@@ -61,6 +71,8 @@ class BatchStream:
         self.pool = pool
         self.width = width
         self.rank, self.world = rank, world
+        self.block_size = block_size
+        self.batch_warmup, self.length_warmup = batch_warmup, length_warmup
         self._orders: dict[tuple[int, int], np.ndarray[Any, Any]] = {}
         self._pool_at: tuple[int, list[list[Example]]] | None = None
 
@@ -78,16 +90,26 @@ class BatchStream:
 
     def batch(self, step: int) -> Batch:
         """The batch of a step (this process's rows of it)."""
-        examples = self._examples(step)[self.rank :: self.world]
-        return collate(examples, width=self.width)
+        return collate(self._examples(step)[self.rank :: self.world], width=self.width)
+
+    def parts(self, step: int, accumulate: int = 1) -> StepBatches:
+        """This process's rows of a step in `accumulate` parts, and what the whole step holds over all processes."""
+        examples = self._examples(step)
+        return split_step(examples, rank=self.rank, world=self.world, accumulate=accumulate, width=self.width)
 
     def _examples(self, step: int) -> list[Example]:
+        examples = self._full_batch(step)
+        if self.batch_warmup.share(step) == 1:
+            return examples
+        return [examples[place] for place in self.batch_warmup.chosen(step, len(examples))]
+
+    def _full_batch(self, step: int) -> list[Example]:
         if self.whole_passes:
             records = self.sources[0].records
             per_pass = math.ceil(len(records) / self.batch_size)
             start = step % per_pass * self.batch_size
-            rng = self._rng(0, step)
-            return [self.sources[0].objective(record, rng) for record in records[start : start + self.batch_size]]
+            rng, objective = self._rng(0, step), self._objective(0, step)
+            return [objective(record, rng) for record in records[start : start + self.batch_size]]
         index = step // self.pool
         if self._pool_at is None or self._pool_at[0] != index:
             self._pool_at = (index, self._make_pool(index))
@@ -98,8 +120,8 @@ class BatchStream:
         rng = self._rng(1, index)
         n = self.batch_size * self.pool
         examples = [
-            source.objective(source.records[record], rng)
-            for which, source in enumerate(self.sources)
+            objective(self.sources[which].records[record], rng)
+            for which, objective in enumerate(self._objectives(index * self.pool))
             for record in self._indices(which, index * n, (index + 1) * n)
         ]
         if self.pool == 1:
@@ -113,6 +135,16 @@ class BatchStream:
         bounds = [0, *map(int, cuts), n]
         order = rng.permutation(self.pool)  # else every pool would go from short to long
         return [examples[bounds[place] : bounds[place + 1]] for place in order]
+
+    def _objectives(self, step: int) -> list[Objective[Any]]:
+        return [self._objective(which, step) for which in range(len(self.sources))]
+
+    def _objective(self, which: int, step: int) -> Objective[Any]:
+        """The objective of a source at a step: a shorter block while lengths warm up."""
+        source = self.sources[which]
+        if source.at_length is None or self.block_size is None or self.length_warmup.share(step) == 1:
+            return source.objective
+        return source.at_length(self.length_warmup.length(step, self.block_size))
 
     def _indices(self, which: int, start: int, stop: int) -> list[int]:
         """Records of one source for examples start…stop of the whole stream."""

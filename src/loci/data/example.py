@@ -5,6 +5,7 @@ Knows nothing of objectives or models; everything is numpy, torch comes later.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,6 +45,23 @@ class Batch:
         """Input positions that are not padding: the useful work of the step."""
         return int((self.x != PAD_ID).sum())
 
+    @property
+    def n_counted(self) -> int:
+        """Targets that the loss counts."""
+        return int((self.y != IGNORED).sum())
+
+
+@dataclass(frozen=True)
+class StepBatches:
+    """One step's work for one process: its parts, and the size of the whole step that they are a part of."""
+
+    parts: tuple[Batch, ...]
+    """Each becomes one forward and backward pass; their gradients add up. Never one without a counted target."""
+    rows: int
+    characters: int
+    counted: int
+    """Rows, useful characters and counted targets of the step over all processes."""
+
 
 def collate(examples: Sequence[Example], *, width: int | None = None) -> Batch:
     """Pad on the right to the longest example, or to sequences of `width` ids."""
@@ -55,3 +73,15 @@ def collate(examples: Sequence[Example], *, width: int | None = None) -> Batch:
         x[row, :n] = example.ids[:-1]
         y[row, :n] = np.where(example.counted[1:], example.ids[1:], IGNORED)
     return Batch(x, y)
+
+
+def split_step(
+    examples: Sequence[Example], *, rank: int = 0, world: int = 1, accumulate: int = 1, width: int | None = None
+) -> StepBatches:
+    """A process's share of a step's examples, in `accumulate` parts of neighbours (which are of like length)."""
+    own = examples[rank::world]
+    bounds = [len(own) * part // accumulate for part in range(accumulate + 1)]
+    slices = [own[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop]
+    parts = tuple(batch for part in slices if (batch := collate(part, width=width)).n_counted)
+    counted = sum(int(example.counted[1:].sum()) for example in examples)
+    return StepBatches(parts, len(examples), sum(len(example) - 1 for example in examples), counted)

@@ -44,6 +44,8 @@ class TrainingState:
     tokens: int = 0
     """Positions trained on in this stage, padding to the block included: what the course's schedule counts."""
     characters: int = 0
+    stage_characters: int = 0
+    """Useful characters of the run, and of this stage."""
     stage_seconds: float = 0.0
     seconds: float = 0.0
     tensors: dict[str, torch.Tensor] = field(default_factory=dict)
@@ -71,7 +73,7 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint, whole or not at all. `about` (recipe, corpus hash, …) goes into config.json."""
     with atomic_folder(folder) as temporary:
-        weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+        weights = {name: tensor.cpu().contiguous() for name, tensor in model.state_dict().items()}
         if model.config.tied_head:
             del weights["head.weight"]  # the same tensor as the embedding; the file holds it once
         save_file(weights, temporary / WEIGHTS)

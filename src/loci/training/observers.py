@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from loci.training.loop import StepReport
+from loci.training.reports import StepReport
 from loci.training.run import METRICS
 
 FLUSH_SECONDS = 2.0

@@ -21,6 +21,9 @@ SourceName = Literal["corpus", "questions"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
 
+#: What a stage's budget can be counted in.
+BUDGETS = ("epochs", "steps", "minutes", "characters")
+
 
 @dataclass(frozen=True)
 class Ingredient:
@@ -34,19 +37,31 @@ class Ingredient:
 
 @dataclass(frozen=True)
 class Stage:
-    """A mixture of objectives under one budget and schedule. Exactly one of epochs, steps, minutes is the budget."""
+    """A mixture of objectives under one budget and schedule. Exactly one of `BUDGETS` is the budget."""
 
     name: str
     mixture: tuple[Ingredient, ...]
     epochs: float | None = None
     steps: int | None = None
     minutes: float | None = None
+    characters: float | None = None
+    """Useful characters to train on, padding not counted."""
     time_share: float = 1.0
     """This stage's part of the whole when `--minutes` gives the recipe a time instead."""
     batch_size: int = 128
     shuffle: bool = True
     pool: int = 1
     """How many batches are sorted by length together, so that little of a batch is padding."""
+    accumulate: int = 1
+    """A step's batch is worked through in this many parts; the gradient is that of the whole, the memory of a part."""
+    batch_warmup: int = 0
+    """Steps until the batch has its full size. Steps, not a share of the budget: a batch depends on the step alone."""
+    batch_start: float = 0.25
+    """The share of the batch at the first step of its warm-up."""
+    length_warmup: int = 0
+    """Steps until examples of the corpus have their full length. Questions are never cut."""
+    length_start: float = 0.25
+    """The share of the length at the first step of its warm-up."""
     optimiser: OptimiserName = "adamw"
     lr: float = 6e-3
     matrix_lr: float = 0.02
@@ -76,12 +91,12 @@ class Stage:
             raise LociError(f"a stage's name is one word, this one is {self.name!r}")
         if not self.mixture:
             raise LociError(f"stage {self.name}: no objective")
-        given = [name for name in ("epochs", "steps", "minutes") if getattr(self, name) is not None]
+        given = [name for name in BUDGETS if getattr(self, name) is not None]
         if len(given) != 1:
             raise LociError(
-                f"stage {self.name}: the budget is exactly one of epochs, steps, minutes; given: {given or 'none'}"
+                f"stage {self.name}: the budget is exactly one of {', '.join(BUDGETS)}; given: {given or 'none'}"
             )
-        for name in (*given, "batch_size", "lr", "pool", "time_share"):
+        for name in (*given, "batch_size", "lr", "pool", "time_share", "accumulate", "batch_start", "length_start"):
             if not getattr(self, name) > 0:
                 raise LociError(f"stage {self.name}: {name} must be positive, it is {getattr(self, name)}")
         if self.schedule == "course" and self.final_tokens is None:
@@ -90,10 +105,12 @@ class Stage:
             raise LociError(f"stage {self.name}: focus and near must not be negative, near_max must be positive")
         if self.clip < 0 or not 0 <= self.floor <= 1:
             raise LociError(f"stage {self.name}: clip must not be negative and floor must be in [0, 1]")
+        if min(self.batch_warmup, self.length_warmup) < 0 or max(self.batch_start, self.length_start) > 1:
+            raise LociError(f"stage {self.name}: a warm-up has no negative steps and starts with at most the whole")
 
     def with_budget(self, **budget: float) -> Stage:
         """The same stage under another budget."""
-        changes: dict[str, Any] = {"epochs": None, "steps": None, "minutes": None, **budget}
+        changes: dict[str, Any] = {**dict.fromkeys(BUDGETS), **budget}
         return dataclasses.replace(self, **changes)
 
 
@@ -148,7 +165,7 @@ class Recipe:
         fields = {f.name for f in dataclasses.fields(stage)} - {"name", "mixture"}
         if name not in fields:
             raise LociError(f"--set {target}: a stage has no such field", remedy=f"one of: {', '.join(sorted(fields))}")
-        if name in ("epochs", "steps", "minutes"):
+        if name in BUDGETS:
             changed = stage.with_budget(**{name: value})
         else:
             hint = typing.get_type_hints(Stage)[name]

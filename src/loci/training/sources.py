@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from loci.data.batches import BatchStream, Source
-from loci.data.objectives import make_objective
+from loci.data.objectives import Objective, make_objective
+from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import Vocab
-from loci.training.plan import Recipe, Stage
+from loci.training.plan import Ingredient, Recipe, Stage
 
 
 @dataclass(frozen=True)
@@ -53,15 +54,30 @@ class TrainingData:
         }
 
 
-def make_stream(stage: Stage, index: int, recipe: Recipe, data: TrainingData, block_size: int) -> BatchStream:
-    """The batches of a stage."""
+def make_stream(
+    stage: Stage, index: int, recipe: Recipe, data: TrainingData, block_size: int, *, rank: int = 0, world: int = 1
+) -> BatchStream:
+    """The batches of a stage; those of one process of several, when told which."""
     vocab = data.vocab
     if data.questions is not None and any(part.source == "questions" for part in stage.mixture):
         data.questions.require(vocab, block_size)
-    sources = [
-        Source(data.records(part.source), make_objective(part.objective, vocab, block_size, part.options), part.share)
-        for part in stage.mixture
-    ]
     return BatchStream(
-        sources, batch_size=stage.batch_size, seed=(recipe.seed, index), shuffle=stage.shuffle, pool=stage.pool
+        [_source(part, data, vocab, block_size) for part in stage.mixture],
+        batch_size=stage.batch_size,
+        seed=(recipe.seed, index),
+        shuffle=stage.shuffle,
+        pool=stage.pool,
+        rank=rank,
+        world=world,
+        block_size=block_size,
+        batch_warmup=Warmup(stage.batch_warmup, stage.batch_start),
+        length_warmup=Warmup(stage.length_warmup, stage.length_start),
     )
+
+
+def _source(part: Ingredient, data: TrainingData, vocab: Vocab, block_size: int) -> Source:
+    def at_length(length: int) -> Objective[Any]:
+        return make_objective(part.objective, vocab, length, part.options)
+
+    shortened = cache(at_length) if part.source == "corpus" else None  # half a question has no answer
+    return Source(data.records(part.source), at_length(block_size), part.share, at_length=shortened)

@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-RANDOM = "random.cpu"
+RANDOM, CUDA_RANDOM = "random.cpu", "random.cuda"
+CPU = torch.device("cpu")
 
 
-def pack(optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]:
-    """`optimiser.parameter.name` → tensor, and the CPU generator's state (dropout draws from it)."""
+def pack(optimisers: Sequence[torch.optim.Optimizer], device: torch.device = CPU) -> dict[str, torch.Tensor]:
+    """`optimiser.parameter.name` → tensor, and the state of the generators that dropout draws from."""
     tensors = {RANDOM: torch.get_rng_state()}
+    if device.type == "cuda":
+        tensors[CUDA_RANDOM] = torch.cuda.get_rng_state(device)
     for which, optimiser in enumerate(optimisers):
         for index, entries in optimiser.state_dict()["state"].items():
             for name, value in entries.items():
@@ -19,11 +22,13 @@ def pack(optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, torch.Tensor]
     return tensors
 
 
-def unpack(tensors: Mapping[str, torch.Tensor], optimisers: Sequence[torch.optim.Optimizer]) -> None:
-    """Put the moments back into freshly made optimisers and the generator back where it was."""
+def unpack(
+    tensors: Mapping[str, torch.Tensor], optimisers: Sequence[torch.optim.Optimizer], device: torch.device = CPU
+) -> None:
+    """Put the moments back into freshly made optimisers and the generators back where they were."""
     states: list[dict[int, dict[str, torch.Tensor]]] = [{} for _ in optimisers]
     for key, tensor in tensors.items():
-        if key != RANDOM:
+        if key not in (RANDOM, CUDA_RANDOM):
             which, index, name = key.split(".")
             states[int(which)].setdefault(int(index), {})[name] = tensor
     for optimiser, state in zip(optimisers, states, strict=True):
@@ -31,3 +36,5 @@ def unpack(tensors: Mapping[str, torch.Tensor], optimisers: Sequence[torch.optim
         whole["state"] = state
         optimiser.load_state_dict(whole)
     torch.set_rng_state(tensors[RANDOM])
+    if device.type == "cuda" and CUDA_RANDOM in tensors:
+        torch.cuda.set_rng_state(tensors[CUDA_RANDOM], device)

@@ -1,0 +1,96 @@
+"""Several processes that train one model, started by torchrun: gloo between CPUs, nccl between GPUs.
+
+Every process holds the whole model and makes its own rows of each batch. A part's loss is weighted by its share of the
+counted targets, so that the sum of all gradients is the gradient of one process with the whole batch. The first process
+writes; its clock and the first wish to stop are everybody's. Alone, all of this does nothing. Knows nothing of the
+loop.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from types import TracebackType
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from loci.errors import LociError
+
+
+class Group:
+    """The processes that train together; this one is `rank` of `world`."""
+
+    def __init__(self, rank: int = 0, world: int = 1, *, device: torch.device = torch.device("cpu")):
+        self.rank, self.world, self.device = rank, world, device
+
+    @classmethod
+    def join(cls, device: torch.device = torch.device("cpu")) -> Group:
+        """The group that torchrun's environment names; a group of one when there is none."""
+        if "RANK" not in os.environ or "WORLD_SIZE" not in os.environ:
+            return cls()
+        if not dist.is_available():
+            raise LociError("this PyTorch cannot train in several processes", remedy="start without torchrun")
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        return cls(dist.get_rank(), dist.get_world_size(), device=device)
+
+    def __enter__(self) -> Group:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if dist.is_available() and dist.is_initialized():
+            dist.destroy_process_group()
+
+    @property
+    def first(self) -> bool:
+        """Whether this process is the one that writes."""
+        return self.rank == 0
+
+    def wait(self) -> None:
+        """Until every process has come this far."""
+        if self.world > 1:
+            dist.barrier()
+
+    def same_start(self, model: nn.Module) -> None:
+        """Give every process the first one's weights."""
+        if self.world > 1:
+            for tensor in model.state_dict().values():
+                dist.broadcast(tensor, src=0)
+
+    def sum_gradients(self, parameters: Sequence[nn.Parameter], figures: Tensor) -> Tensor:
+        """Add up all processes' gradients, in one message; returns the sum of their `figures`, which travel along."""
+        if self.world == 1:
+            return figures
+        for parameter in parameters:
+            if parameter.grad is None:  # a process without a row of a short last batch
+                parameter.grad = torch.zeros_like(parameter)
+        grads = [parameter.grad for parameter in parameters if parameter.grad is not None]
+        flat = torch.cat([*(grad.flatten() for grad in grads), figures.to(grads[0].dtype)])
+        dist.all_reduce(flat)
+        pieces = torch.split(flat, [*(grad.numel() for grad in grads), figures.numel()])
+        for grad, summed in zip(grads, pieces[:-1], strict=True):
+            grad.copy_(summed.view_as(grad))
+        return pieces[-1]
+
+    def agree(self, stop: bool, seconds: float) -> tuple[bool, float]:
+        """Whether anybody wants to stop, and how long the step took by the first process's clock."""
+        if self.world == 1:
+            return stop, seconds
+        # MPS and CUDA differ in what they know of doubles; single precision is enough for the length of one step.
+        told = torch.tensor([float(stop), seconds if self.first else 0.0], device=self.device)
+        dist.all_reduce(told)
+        stops, spent = told.tolist()
+        return stops > 0, spent
+
+
+def local_rank() -> int:
+    """This process's number on its machine."""
+    return int(os.environ.get("LOCAL_RANK", 0))
+
+
+def restarted() -> bool:
+    """Whether torchrun has started this process again after one of the group died."""
+    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0)) > 0

@@ -1,0 +1,59 @@
+"""What training tells of itself: the report of a step, who listens, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """One step, as told to observers and written to metrics.jsonl."""
+
+    stage: str
+    step: int
+    total_steps: int
+    progress: float
+    """Part of the stage's budget used up, 0 to 1."""
+    loss: float
+    """Mean cross-entropy, in nats a character."""
+    shaping: float
+    """What the shaping terms added to it."""
+    lr: float
+    characters: int
+    """Useful characters (padding not counted) since the start of the run."""
+    seconds: float
+    """Training time since the start of the run, earlier parts of a resumed one included."""
+
+
+class Observer(Protocol):
+    """Something that wants to know how training goes: a progress bar, a metrics file, TensorBoard."""
+
+    def on_step(self, report: StepReport) -> None:
+        """After every step."""
+
+    def on_checkpoint(self, total_steps: int) -> None:
+        """Before a checkpoint is written: whatever is buffered must reach the disk first."""
+
+    def close(self) -> None:
+        """At the end, also after an error."""
+
+
+@dataclass(frozen=True)
+class Saving:
+    """When checkpoints are written and how many stay."""
+
+    every_minutes: float = 1.0
+    every_steps: int | None = None
+    keep: int = 2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How training ended: with a finished model, or stopped with a checkpoint to resume from."""
+
+    run: Path
+    finished: bool
+    total_steps: int
+    seconds: float
