@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 EXPERIMENTS: dict[str, str] = {
     # name: what it asks
     "abstain": "can a model be taught to say I don't know, and is that better than a threshold?",
+    "shaping": "does asking attention to be sharp, or near, help language, parses or recall?",
     "names": "does a model answer from the name instead of the fact when names and places go together?",
 }
 

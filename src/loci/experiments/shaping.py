@@ -9,8 +9,7 @@ here it is measured, at equal steps, over several seeds. Knows the order of the 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -20,21 +19,24 @@ from loci.attention_lab.conllu import read_conllu
 from loci.attention_lab.head_reading import parse_with_heads, readable
 from loci.data.example import collate
 from loci.data.objectives import LanguageModel
+from loci.experiments.trials import Hooks, Settings, open_folder, trial
 from loci.files import read_json, write_json
 from loci.knowledge.answer import answer_questions
 from loci.knowledge.metrics import exact_match
 from loci.model import GPT
+from loci.report.experiments import ExperimentReport
+from loci.report.experiments.shaping import Condition, Measured, shaping_report
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import Vocab
 from loci.text.world import WorldSpec, write_world
-from loci.training.checkpoint import load_model
-from loci.training.loop import Observer, train
+from loci.training.checkpoint import LoadedModel
 from loci.training.loss import next_character_loss
 from loci.training.plan import Ingredient, Recipe, Stage
 from loci.training.run import read_metrics
 from loci.training.sources import TrainingData
 
+STEPS, QUICK_STEPS = 1500, 40
 WORLD = WorldSpec(people=160, paraphrases=4, permute=True, train_share=0.5, dev_share=0.5)
 #: People the model never read about, told in the same wordings: their text measures language, not memory.
 OTHER_PEOPLE = dataclasses.replace(WORLD, people=80, paraphrases=1, seed=WORLD.seed + 1)
@@ -54,15 +56,6 @@ MODEL = {
 }
 
 
-@dataclass(frozen=True)
-class Condition:
-    """One setting of the two λ."""
-
-    name: str
-    focus: float = 0.0
-    near: float = 0.0
-
-
 CONDITIONS = (
     Condition("plain"),
     Condition("focus 0.003", focus=0.003),
@@ -72,26 +65,6 @@ CONDITIONS = (
     Condition("near 0.003", near=0.003),
     Condition("near 0.03", near=0.03),
 )
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What one trained model shows."""
-
-    condition: str
-    seed: int
-    language_loss: float
-    """Nats a character on the text of people it never read about."""
-    parse: float
-    """Arcs found by its best head, chosen and scored on different sentences."""
-    parse_distance: float
-    """The same for the best fixed distance."""
-    trees: float
-    """Undirected attachment of the spanning trees."""
-    recall: float
-    """Exact match on held-out people."""
-    recall_n: int
-    characters_per_second: float
 
 
 def recipe(condition: Condition, seed: int, steps: int) -> Recipe:
@@ -118,43 +91,38 @@ def recipe(condition: Condition, seed: int, steps: int) -> Recipe:
     return Recipe(f"shaping {condition.name}", MODEL, (stage,), seed=seed)
 
 
-def run_shaping(
-    out: Path,
-    *,
-    seeds: int = 3,
-    steps: int = 1500,
-    conditions: Sequence[Condition] = CONDITIONS,
-    world: WorldSpec = WORLD,
-    observers: Callable[[str, Path], Sequence[Observer]] = lambda name, run: (),
-    say: Callable[[str], None] = lambda text: None,
-) -> list[Measured]:
+def run(out: Path, settings: Settings, hooks: Hooks) -> ExperimentReport:
     """Train and measure every condition on every seed; what an earlier call finished is not done again."""
+    open_folder(out, "shaping", settings)
+    world = dataclasses.replace(WORLD, people=40) if settings.quick else WORLD
     for name, spec in (("world", world), ("others", OTHER_PEOPLE)):
         if not (out / name / "world.json").exists():
             write_world(spec, out / name, conllu=True)
     data = TrainingData(Corpus.read(out / "world"), Questions.read(out / "world" / "birth_places_train.tsv"))
     measured = []
-    for seed in range(seeds):
-        for condition in conditions:
-            run = out / f"{condition.name.replace(' ', '-')}-seed-{seed}"
+    first = out / _folder(CONDITIONS[0], 0)
+    for seed in range(settings.seeds):
+        for condition in CONDITIONS:
+            run = out / _folder(condition, seed)
+            made = recipe(condition, seed, QUICK_STEPS if settings.quick else STEPS)
+            if settings.minutes is not None:
+                made = made.within(settings.minutes)
             if not (run / "measured.json").exists():
-                say(f"{condition.name}, seed {seed}")
-                resume = (run / "run.json").exists()
-                name = f"{condition.name} {seed}"
-                watch = _watch(observers, name)
-                train(recipe(condition, seed, steps), data, run, observers=watch, resume=resume)
-                write_json(run / "measured.json", asdict(measure(out, run, condition, seed)))
+                model = trial(made, data, run, f"{condition.name}, seed {seed}", hooks, first=first)
+                write_json(run / "measured.json", asdict(measure(out, run, model, condition, seed)))
             measured.append(Measured(**read_json(run / "measured.json")))
-    return measured
+    report = shaping_report(CONDITIONS, measured, seeds=settings.seeds, quick=settings.quick)
+    write_json(out / "results.json", report.numbers)
+    report.page().write(out / "report.html")
+    return report
 
 
-def _watch(observers: Callable[[str, Path], Sequence[Observer]], name: str) -> Callable[[Path], Sequence[Observer]]:
-    return lambda run: observers(name, run)
+def _folder(condition: Condition, seed: int) -> str:
+    return f"{condition.name.replace(' ', '-')}-seed-{seed}"
 
 
-def measure(out: Path, run: Path, condition: Condition, seed: int) -> Measured:
+def measure(out: Path, run: Path, loaded: LoadedModel, condition: Condition, seed: int) -> Measured:
     """All that is asked of one trained model."""
-    loaded = load_model(run)
     others = Corpus.read(out / "others")
     treebank = read_conllu(out / "others" / "wiki.conllu", limit=SENTENCES)
     sentences = readable(treebank.parses, loaded.vocab, loaded.model.config.block_size)

@@ -1,0 +1,37 @@
+import json
+
+import pytest
+
+from loci.cli.main import main
+from loci.experiments.shaping import CONDITIONS
+from loci.report.experiments.shaping import Condition, Measured, shaping_report
+
+
+def measured(condition: Condition, seed: int, *, loss: float, recall: float) -> Measured:
+    return Measured(condition.name, seed, loss, 0.4, 0.3, 0.35, recall, 100, 1000.0 if condition.weight else 2000.0)
+
+
+def test_the_report_names_the_best_and_the_worst_setting():
+    conditions = (Condition("plain"), Condition("focus 1", focus=1.0), Condition("near 1", near=1.0))
+    losses = {"plain": 1.0, "focus 1": 0.9, "near 1": 1.5}
+    rows = [measured(c, seed, loss=losses[c.name] + seed / 100, recall=0.5) for c in conditions for seed in range(3)]
+    report = shaping_report(conditions, rows, seeds=3, quick=False)
+    sentence = report.numbers["verdicts"][0]
+    assert "focus 1) changes it by -0.100" in sentence
+    assert "near 1) by +0.500" in sentence
+    assert "0.020 apart" in sentence
+    table = report.sections[1].tables[0]
+    assert [row[-1] for row in table.rows] == ["×1.00", "×2.00", "×2.00"]
+    assert table.rows[0][1].value == pytest.approx(1.01)
+
+
+def test_a_quick_run_carries_out_every_condition_once_and_goes_on_where_it_was(tmp_path, capsys):
+    out = tmp_path / "shaping"
+    assert main(["experiment", "shaping", "--quick", "--out", str(out), "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert [row["condition"] for row in numbers["measured"]] == [condition.name for condition in CONDITIONS]
+    assert all(0 <= row["parse"] <= 1 and row["language_loss"] > 0 for row in numbers["measured"])
+    assert (out / "report.html").exists()
+    before = {file: file.stat().st_mtime_ns for file in out.rglob("measured.json")}
+    assert main(["experiment", "shaping", "--quick", "--out", str(out)]) == 0
+    assert before == {file: file.stat().st_mtime_ns for file in out.rglob("measured.json")}
