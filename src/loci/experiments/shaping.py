@@ -36,7 +36,7 @@ from loci.training.plan import Ingredient, Recipe, Stage
 from loci.training.run import read_metrics
 from loci.training.sources import TrainingData
 
-STEPS, QUICK_STEPS = 1500, 40
+STEPS, QUICK_STEPS = 1000, 20
 WORLD = WorldSpec(people=160, paraphrases=4, permute=True, train_share=0.5, dev_share=0.5)
 #: People the model never read about, told in the same wordings: their text measures language, not memory.
 OTHER_PEOPLE = dataclasses.replace(WORLD, people=80, paraphrases=1, seed=WORLD.seed + 1)
@@ -58,12 +58,10 @@ MODEL = {
 
 CONDITIONS = (
     Condition("plain"),
-    Condition("focus 0.003", focus=0.003),
-    Condition("focus 0.03", focus=0.03),
-    Condition("focus 0.3", focus=0.3),
-    Condition("near 0.0003", near=0.0003),
-    Condition("near 0.003", near=0.003),
-    Condition("near 0.03", near=0.03),
+    Condition("focus 0.01", focus=0.01),
+    Condition("focus 0.1", focus=0.1),
+    Condition("near 0.001", near=0.001),
+    Condition("near 0.01", near=0.01),
 )
 
 
