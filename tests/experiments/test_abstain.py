@@ -8,7 +8,6 @@ from loci.experiments.abstain import WORLD, SeedRows, parts, run, score
 from loci.experiments.trials import Hooks, Settings
 from loci.knowledge.likely import I_DONT_KNOW
 from loci.knowledge.rows import HELD_OUT, UNSEEN, UNSTATED, Prediction, read_predictions
-from loci.report.experiments.abstain import abstain_report
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world import people
@@ -66,7 +65,7 @@ def test_the_files_of_training_hold_nothing_of_the_test(folder):
 
 def test_the_page_and_the_numbers_are_written_and_nothing_is_trained_twice(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "threshold, t = 0.5" in page
+    assert "threshold 0.5" in page
     assert page.count('class="plot"') == 2
     numbers = json.loads((folder / "results.json").read_text())
     assert [system["name"] for system in numbers["systems"]][-1] == "taught"
@@ -123,5 +122,3 @@ def test_figures_by_hand():
     # Probabilities 0.9 and 0.4 (right) stand above 0.3 and 0.1: no mistake comes too early.
     assert model.area.value == pytest.approx(np.mean([0, 0, 1 / 3, 2 / 4]))
     assert (plain.recognises.value, model.recognises.value) == (0.5, 1.0)
-    with pytest.raises(KeyError):
-        abstain_report(result)  # a page needs to know how many people there were

@@ -53,7 +53,7 @@ WORLD = dataclasses.replace(
 )
 QUICK_WORLD = dataclasses.replace(WORLD, people=92, paraphrases=2)
 
-EVERYTHING, THRESHOLD, TAUGHT = "answers everything", "threshold", "taught"
+EVERYTHING, THRESHOLD, TAUGHT = "answers all", "threshold", "taught"
 _SPLITS = {"unstated": UNSTATED, "outside": UNSEEN}
 
 
@@ -192,7 +192,7 @@ def score(
     }
     systems = {
         EVERYTHING: [seed.plain for seed in seeds],
-        **{f"{THRESHOLD}, t = {level:g}": rows for level, rows in cut.items()},
+        **{f"{THRESHOLD} {level:g}": rows for level, rows in cut.items()},
         TAUGHT: [seed.taught for seed in seeds],
     }
     whole = {

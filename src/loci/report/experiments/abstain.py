@@ -13,7 +13,7 @@ from loci.knowledge.fabrication import Kind
 from loci.knowledge.metrics import Estimate, Rate
 from loci.knowledge.plain import plain
 from loci.knowledge.rows import UNSEEN, UNSTATED
-from loci.report.experiments.parts import QUICK_NOTE, ExperimentReport, Section, Table, seeds_of
+from loci.report.experiments.parts import QUICK_NOTE, ExperimentReport, Section, Table, interval, seeds_of
 from loci.report.figures.knowledge import fabrication_bars, risk_curves
 
 
@@ -78,7 +78,14 @@ def abstain_report(result: AbstainResult) -> ExperimentReport:
     return ExperimentReport(
         title="Taught to say “I don’t know”",
         subtitle=QUICK_NOTE if result.quick else f"{seeds_of(result.seeds)}, a world and two models each.",
-        cards=[(f"makes it up: {s.name}", s.fabricated[UNSEEN], "people of whom no line tells") for s in shown],
+        cards=[
+            (
+                f"{s.name}: makes it up",
+                s.fabricated[UNSEEN],
+                f"{interval(s.fabricated[UNSEEN])}, people of whom no line tells",
+            )
+            for s in shown
+        ],
         sections=[
             Section("The question", _question(result.people)),
             _answers_section(result),
@@ -121,8 +128,8 @@ def _answers_section(result: AbstainResult) -> Section:
                     for s in result.systems
                 ],
                 f"Shares with 95 % Wilson intervals, the questions of {seeds_of(result.seeds)} together. *Withheld* is "
-                "false abstention: the text tells these birthplaces. *t*: the trust level that the threshold was "
-                "chosen for.",
+                "false abstention: the text tells these birthplaces. The threshold’s number is the trust "
+                "level it was chosen for.",
             ),
             _by_seed(result.systems),
         ],
@@ -166,7 +173,7 @@ def _price_section(priced: Sequence[Priced]) -> Section:
         "Below 0, silence about everything would have been better. All people of the test count.",
         tables=[
             Table(
-                ["t", "answers everything", "threshold for this t", "taught", "taught − threshold", "thresholds"],
+                ["t", "answers all", "threshold for this t", "taught", "taught − threshold", "thresholds"],
                 [
                     [
                         f"{row.level:g}",

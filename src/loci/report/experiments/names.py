@@ -14,9 +14,8 @@ from loci.knowledge.metrics import Rate
 from loci.knowledge.plain import plain
 from loci.knowledge.significance import GroupTest
 from loci.report.comparison.words import p_value, percent
-from loci.report.experiments.parts import QUICK_NOTE, ExperimentReport, Section, Table, seeds_of
+from loci.report.experiments.parts import QUICK_NOTE, ExperimentReport, Section, Table, interval, seeds_of
 from loci.report.figures.knowledge import group_dots, popularity_dots, rate_bars
-from loci.report.page import Cell
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,11 @@ def names_report(result: NamesResult) -> ExperimentReport:
         title="The name or the fact?",
         subtitle=QUICK_NOTE if result.quick else f"{seeds_of(result.seeds)}, one model for each bond and seed.",
         cards=[
-            (f"{c.name}: guesses the name’s home", c.unseen.share, f"by chance {percent(c.unseen.by_chance)}")
+            (
+                f"{c.name}: guesses the name’s home",
+                c.unseen.share,
+                f"{interval(c.unseen.share)}; by chance {percent(c.unseen.by_chance)}",
+            )
             for c in result.conditions
         ],
         sections=[
@@ -99,26 +102,26 @@ def _question(result: NamesResult) -> str:
 
 def _unseen_section(result: NamesResult) -> Section:
     conditions = result.conditions
-    series = [(c.name, [c.unseen.share, c.twins_at_home.share, c.stereotype.typical]) for c in conditions]
-    kinds = ["unseen people", "wrong about twins", "wrong about held-out"]
-    rows: list[list[Cell]] = [
-        [c.name, c.unseen.share, percent(c.unseen.by_chance), p_value(c.unseen.p_value)] for c in conditions
-    ]
+    series = [(c.name, [c.unseen.share, c.twins_at_home.share]) for c in conditions]
+    found = "; ".join(
+        f"under a bond of {c.correlation:g}, {percent(c.unseen.share.value)} of what it makes up suits the name, "
+        f"{percent(c.unseen.by_chance)} by chance (p {_equals(c.unseen.p_value)})"
+        for c in conditions
+    )
     return Section(
         "People nobody told of",
         "Does what it makes up suit the name? *At home*: the answer is a city where names of the person’s origin are "
-        "at home.",
+        f"at home. Here: {found}.",
         figures=[
             (
-                rate_bars(kinds, series, "answers that suit the name"),
-                "Of the answers given about unseen people, of the wrong ones about twins (both: at home), and of the "
-                "wrong ones about held-out people (typical of the origin).",
+                rate_bars(["unseen people", "wrong about twins"], series, "answers at home"),
+                "Of all answers about unseen people, and of the wrong ones about twins.",
             )
         ],
         tables=[
             Table(
                 ["bond", "answers at home", "if names were shuffled", "p"],
-                rows,
+                [[c.name, c.unseen.share, percent(c.unseen.by_chance), p_value(c.unseen.p_value)] for c in conditions],
                 "p: permutation of the origins. Shuffled names show how much popular cities alone would explain.",
             ),
             Table(
@@ -128,6 +131,11 @@ def _unseen_section(result: NamesResult) -> Section:
             ),
         ],
     )
+
+
+def _equals(p: float) -> str:
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"
 
 
 def _twins_section(conditions: Sequence[Condition]) -> Section:
@@ -188,9 +196,12 @@ def _fairness_section(result: NamesResult) -> Section:
         "Held-out people, whose birthplaces the text tells.",
         figures=[
             (group_dots(names, [c.groups for c in conditions]), "Exact match by the origin of the name."),
-            (
-                popularity_dots(names, [c.popularity for c in conditions]),
-                "How often a place is true (bar, of the weakest bond) and how often it is given (dots).",
+            *(
+                (
+                    popularity_dots([c.name], [c.popularity]),
+                    f"{c.name}: how often a place is true, and how often given.",
+                )
+                for c in conditions
             ),
         ],
         tables=[

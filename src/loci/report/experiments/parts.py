@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from loci.knowledge.metrics import Rate
 from loci.report.page import Cell, Page
 
 if TYPE_CHECKING:
@@ -64,3 +65,8 @@ class ExperimentReport:
 def seeds_of(count: int) -> str:
     """ "one seed", "3 seeds"."""
     return "one seed" if count == 1 else f"{count} seeds"
+
+
+def interval(rate: Rate) -> str:
+    """The interval of a share and how many it is of, for the note of a card."""
+    return f"{100 * rate.low:.1f}–{100 * rate.high:.1f} %, n = {rate.n}"
