@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from loci.cli.interrupt import InterruptFlag
 from loci.cli.main import main
 from loci.experiments import EXPERIMENTS, abstain, trials
 
@@ -54,3 +55,14 @@ def test_what_is_wrong_is_said_in_one_line(arguments, said, tmp_path, monkeypatc
     assert said in error
     assert error.count("\n") == 1
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_stopped_experiment_goes_on(tiny, tmp_path, monkeypatch, capsys):
+    command = ["experiment", "abstain", "--quick", "--out", str(tmp_path / "out")]
+    with monkeypatch.context() as during:
+        during.setattr(InterruptFlag, "raised", True)
+        assert main(command) == 130
+    assert "the same command" in capsys.readouterr().out
+    assert not (tmp_path / "out" / "report.html").exists()
+    assert main(command) == 0
+    assert "going on with: seed 0, plain" in capsys.readouterr().out
