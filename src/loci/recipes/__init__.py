@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loci.errors import LociError
+from loci.recipes.char import char
 from loci.recipes.course import course_2021, course_2024, course_scratch
 from loci.recipes.demo import demo, demo_scratch
 from loci.recipes.shape import DataShape
@@ -16,6 +17,7 @@ RECIPES: dict[str, Callable[[DataShape], Recipe]] = {
     "course-2021": course_2021,
     "course-2024": course_2024,
     "course-scratch": course_scratch,
+    "char": char,
 }
 
 

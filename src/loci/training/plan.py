@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from loci.errors import LociError
 
-SourceName = Literal["corpus", "questions"]
+SourceName = Literal["corpus", "text", "questions"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from loci.data.batches import BatchStream, Source
 from loci.data.objectives import Objective, make_objective
+from loci.data.running_text import pieces
 from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus
@@ -32,10 +33,12 @@ class TrainingData:
         )
         return Vocab.from_text(self.corpus.raw + "".join(asked))
 
-    def records(self, source: str) -> Sequence[Any]:
-        """The records of a named source."""
+    def records(self, source: str, block_size: int) -> Sequence[Any]:
+        """The records of a named source: the corpus line by line, its running text in pieces, or the questions."""
         if source == "corpus":
             return [line for line in self.corpus if line.text]
+        if source == "text":
+            return pieces(self.corpus.raw, block_size)
         if self.questions is None:
             raise LociError(
                 "the recipe asks for train questions and there are none",
@@ -79,5 +82,5 @@ def _source(part: Ingredient, data: TrainingData, vocab: Vocab, block_size: int)
     def at_length(length: int) -> Objective[Any]:
         return make_objective(part.objective, vocab, length, part.options)
 
-    shortened = cache(at_length) if part.source == "corpus" else None  # half a question has no answer
-    return Source(data.records(part.source), at_length(block_size), part.share, at_length=shortened)
+    shortened = cache(at_length) if part.source != "questions" else None  # half a question has no answer
+    return Source(data.records(part.source, block_size), at_length(block_size), part.share, at_length=shortened)
