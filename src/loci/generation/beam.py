@@ -32,7 +32,7 @@ def beam_search(
     constraint: Trie | None = None,
     length_penalty: float = 0.0,
     use_cache: bool = True,
-    batch_size: int = 256,
+    batch_size: int = 128,
     window: Window | None = None,
 ) -> list[list[Generated]]:
     """The best continuations of every prompt, best first: at most `width`, fewer when the constraint allows fewer.

@@ -45,7 +45,7 @@ def generate(
     sampler: Sampler | None = None,
     constraint: Trie | None = None,
     use_cache: bool = True,
-    batch_size: int = 256,
+    batch_size: int = 128,
     generator: torch.Generator | None = None,
     on_token: Callable[[int, int], None] | None = None,
     window: Window | None = None,
