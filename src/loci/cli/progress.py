@@ -8,7 +8,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from loci.training.loop import StepReport
+from loci.training.reports import StepReport
 
 SMOOTHING = 0.95
 PLAIN_EVERY_SECONDS = 30.0

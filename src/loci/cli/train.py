@@ -5,6 +5,8 @@ examples:
   loci train --recipe course-2024 --data course --out run --minutes 60 --variant rope
   loci train --recipe course-2021 --data course --out run --set pretrain.epochs=10 --set model.n_layer=2
   loci train --resume --out run          continue a run that was stopped or killed
+  torchrun --nproc_per_node 2 --max-restarts 3 -m loci train --data course --out run
+                                         two processes train one model; after a crash they go on by themselves
   loci train --recipe list               show the recipes
 """
 
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -33,6 +35,10 @@ def train(
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     resume: bool = False,
     tensorboard: bool = False,
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto",
+    precision: Literal["auto", "fp32", "bf16"] = "auto",
+    threads: int | None = None,
+    save_every: int | None = None,
 ) -> int:
     """Carry out a recipe.
 
@@ -48,18 +54,26 @@ def train(
         set: A change to the recipe, as stage.field=value or model.field=value; may be given several times.
         resume: Continue the run in --out from its newest checkpoint.
         tensorboard: Write TensorBoard events into the run's folder.
+        device: Where to train; auto takes CUDA, then MPS, then the CPU.
+        precision: auto is bf16 on CUDA where it is built in, and fp32 elsewhere.
+        threads: How many threads; otherwise what a short measurement finds best (or OMP_NUM_THREADS, or the run's own).
+        save_every: Write a checkpoint after every so many steps, instead of every minute.
     """
+    if recipe == "list":
+        return _list_recipes()
     from rich.console import Console
 
-    from loci.training.loop import Observer
+    from loci import machine
+    from loci.cli.interrupt import InterruptFlag
+    from loci.cli.progress import ProgressBar
+    from loci.training.device import choose
+    from loci.training.distributed import Group, local_rank, restarted
+    from loci.training.loop import Observer, Saving
     from loci.training.loop import train as carry_out
     from loci.training.observers import MetricsFile, TensorBoard
 
-    if recipe == "list":
-        return _list_recipes()
-    from loci.cli.interrupt import InterruptFlag
-    from loci.cli.progress import ProgressBar
-
+    resume = resume or (restarted() and (out / "run.json").exists())
+    placement = choose(device, precision, local_rank=local_rank())
     taught, chosen = _resumed(out, data, corpus, questions) if resume else _fresh(recipe, data, corpus, questions)
     if not resume:
         chosen = _changed(chosen, variant, seed, set, minutes)
@@ -70,17 +84,51 @@ def train(
 
     if tensorboard and not TensorBoard.available():
         print("loci train: TensorBoard is not installed (pip install 'loci-lab[tensorboard]')", file=sys.stderr)
-    with InterruptFlag() as interrupted:
+    with (
+        InterruptFlag() as interrupted,
+        machine.threads(_threads(threads, out if resume else None)),
+        Group.join(placement.device) as group,
+    ):
         outcome = carry_out(
-            chosen, taught, out, observers=observers, resume=resume, should_stop=lambda: interrupted.raised
+            chosen,
+            taught,
+            out,
+            observers=observers,
+            resume=resume,
+            saving=Saving(every_steps=save_every),
+            should_stop=lambda: interrupted.raised,
+            placement=placement,
+            group=group,
         )
-    console = Console()
+    console = Console(quiet=not group.first)
     if not outcome.finished:
         console.print(f"stopped after {outcome.total_steps} steps; continue with: loci train --resume --out {out}")
         return 130
     console.print(f"trained {outcome.total_steps} steps in {outcome.seconds / 60:.1f} min: {out}")
     console.print(f"ask it: loci evaluate {out} --questions FILE")
     return 0
+
+
+def _threads(wanted: int | None, resumed: Path | None) -> int:
+    """As asked; or as the run had them, whose sums are to round the same; or as the environment or a probe says."""
+    import os
+
+    import torch
+
+    from loci import machine
+    from loci.errors import LociError
+    from loci.training.run import read_run
+
+    if wanted is not None and wanted < 1:
+        raise LociError(f"--threads must be at least 1, it is {wanted}")
+    recorded = read_run(resumed).threads if resumed is not None else None
+    if wanted is not None or recorded is not None:
+        return wanted or recorded or 1
+    if "OMP_NUM_THREADS" in os.environ or machine.usable_cores() == 1:
+        return torch.get_num_threads()
+    probe = machine.probe_threads()
+    print(f"loci train: {probe}", file=sys.stderr)
+    return probe.best
 
 
 def _fresh(recipe: str, data: Path | None, corpus: Path | None, questions: Path | None) -> tuple[TrainingData, Recipe]:

@@ -69,7 +69,7 @@ class Group:
                 parameter.grad = torch.zeros_like(parameter)
         grads = [parameter.grad for parameter in parameters if parameter.grad is not None]
         flat = torch.cat([*(grad.flatten() for grad in grads), figures.to(grads[0].dtype)])
-        dist.all_reduce(flat)
+        _sum(flat)
         pieces = torch.split(flat, [*(grad.numel() for grad in grads), figures.numel()])
         for grad, summed in zip(grads, pieces[:-1], strict=True):
             grad.copy_(summed.view_as(grad))
@@ -81,9 +81,19 @@ class Group:
             return stop, seconds
         # MPS and CUDA differ in what they know of doubles; single precision is enough for the length of one step.
         told = torch.tensor([float(stop), seconds if self.first else 0.0], device=self.device)
-        dist.all_reduce(told)
+        _sum(told)
         stops, spent = told.tolist()
         return stops > 0, spent
+
+
+def _sum(tensor: Tensor) -> None:
+    try:
+        dist.all_reduce(tensor)
+    except RuntimeError as error:
+        raise LociError(
+            f"another process of the group is gone ({str(error).splitlines()[0][:80]})",
+            remedy="torchrun --max-restarts N starts all of them again, from the last checkpoint",
+        ) from None
 
 
 def local_rank() -> int:

@@ -84,7 +84,7 @@ def train(
 
 def _open(run: Path, recipe: Recipe, data: TrainingData, resume: bool, group: Group) -> RunInfo:
     if not resume:
-        info = start_run(run, recipe, data.describe()) if group.first else None
+        info = start_run(run, recipe, data.describe(), threads=torch.get_num_threads()) if group.first else None
         group.wait()
         return info if info is not None else read_run(run)
     info = read_run(run)

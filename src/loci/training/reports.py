@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from loci.errors import LociError
+
 
 @dataclass(frozen=True)
 class StepReport:
@@ -47,6 +49,10 @@ class Saving:
     every_minutes: float = 1.0
     every_steps: int | None = None
     keep: int = 2
+
+    def __post_init__(self) -> None:
+        if self.every_minutes <= 0 or (self.every_steps is not None and self.every_steps < 1) or self.keep < 1:
+            raise LociError("checkpoints are written every so many minutes or steps, and at least one is kept")
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ class RunInfo:
     data: Mapping[str, Any]
     created: str
     path: Path
+    threads: int | None = None
+    """How many threads it was started with: sums of another number of threads round differently."""
 
     @property
     def finished(self) -> bool:
@@ -42,7 +44,7 @@ class RunInfo:
         return (self.path / FINAL / CONFIG).is_file()
 
 
-def start_run(path: Path, recipe: Recipe, data: Mapping[str, Any]) -> RunInfo:
+def start_run(path: Path, recipe: Recipe, data: Mapping[str, Any], *, threads: int | None = None) -> RunInfo:
     """Make the folder of a new run; one that holds a run already is not touched."""
     if (path / RUN).exists():
         raise LociError("holds a run already", path=path, remedy="choose another --out, or continue it with --resume")
@@ -50,8 +52,9 @@ def start_run(path: Path, recipe: Recipe, data: Mapping[str, Any]) -> RunInfo:
         raise LociError("is a file, a run is a folder", path=path, remedy="choose another --out")
     path.mkdir(parents=True, exist_ok=True)
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    write_json(path / RUN, {"loci": __version__, "created": created, "recipe": to_dict(recipe), "data": dict(data)})
-    return RunInfo(recipe, data, created, path)
+    about = {"loci": __version__, "created": created, "threads": threads}
+    write_json(path / RUN, {**about, "recipe": to_dict(recipe), "data": dict(data)})
+    return RunInfo(recipe, data, created, path, threads)
 
 
 def read_run(path: str | Path) -> RunInfo:
@@ -60,7 +63,7 @@ def read_run(path: str | Path) -> RunInfo:
     if not (path / RUN).is_file():
         raise LociError("is no run", path=path, remedy="give the folder that loci train --out wrote")
     raw = read_json(path / RUN)
-    return RunInfo(recipe_from_dict(raw["recipe"]), raw["data"], raw["created"], path)
+    return RunInfo(recipe_from_dict(raw["recipe"]), raw["data"], raw["created"], path, raw.get("threads"))
 
 
 def find_runs(folder: str | Path) -> list[RunInfo]:
