@@ -75,15 +75,22 @@ class Group:
             grad.copy_(summed.view_as(grad))
         return pieces[-1]
 
-    def agree(self, stop: bool, seconds: float) -> tuple[bool, float]:
-        """Whether anybody wants to stop, and how long the step took by the first process's clock."""
+    def first_clock(self, seconds: float) -> float:
+        """The first process's `seconds`: budgets in minutes must end for all at the same step."""
+        return self._told(seconds if self.first else 0.0)
+
+    def anyone(self, wish: bool) -> bool:
+        """Whether any process wants it."""
+        return self._told(float(wish)) > 0
+
+    def _told(self, figure: float) -> float:
+        """The sum over all processes, the same to the last bit in each."""
         if self.world == 1:
-            return stop, seconds
+            return figure
         # MPS and CUDA differ in what they know of doubles; single precision is enough for the length of one step.
-        told = torch.tensor([float(stop), seconds if self.first else 0.0], device=self.device)
+        told = torch.tensor(figure, dtype=torch.float32, device=self.device)
         _sum(told)
-        stops, spent = told.tolist()
-        return stops > 0, spent
+        return float(told)
 
 
 def _sum(tensor: Tensor) -> None:

@@ -154,10 +154,10 @@ class _Loop:
                 loss = step(model, work, stage, optimisers, placement=self.placement, group=group)
                 self._require_number(loss, stage)
                 now = time.perf_counter()
-                stop, spent = group.agree(self.should_stop(), now - clock)
+                self._count(work.characters, group.first_clock(now - clock))
                 clock = now
-                self._count(work.characters, spent)
                 self._report(stage, loss, stage.lr * rate, min(1.0, _progress(stage, steps, state)))
+                stop = group.anyone(self.should_stop())
                 if stop or self._due():
                     self._save(index, optimisers)
                 if stop:
