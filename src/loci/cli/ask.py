@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def ask(
     run: Annotated[Path, tyro.conf.Positional],
-    questions: Annotated[tuple[str, ...], tyro.conf.Positional] = (),
+    questions: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[QUESTION ...]")] = (),
     /,
     *,
     file: Path | None = None,
@@ -44,7 +44,7 @@ def ask(
 
     Args:
         run: The run to ask, or one of its checkpoints.
-        questions: One or several, answered in order; he, she or they means the last subject named before.
+        questions: One question or several, answered in order; he, she or they means the last subject named before.
         file: A file of questions, after those of the command line.
         history: Earlier questions and answers, one a line: not answered, but he, she or they may refer to them.
         threshold: Say "I don't know" below this probability (default: the run's calibration's, else 0.5).
@@ -53,7 +53,7 @@ def ask(
         candidates: Consider only the answers in this file, one a line, each scored exactly.
         alternatives: How many rivals of the answer to show.
         lines: How many lines of the corpus to show.
-        json: Print JSON.
+        json: Print JSON instead of text.
     """
     from loci.knowledge.ask import load
     from loci.text.questions import Questions

@@ -2,6 +2,7 @@
 
 Exit code 0 when everything can be used, 1 when there are errors, 2 when the path is no use.
 
+examples:
   loci check data                                  a folder: wiki.txt, *train*.tsv, *dev*.tsv, *test*.tsv
   loci check dev.tsv --corpus wiki.txt             one file of questions, held against a corpus
   loci check data --repair clean                   clean copies, and clean/repairs.tsv with every change
@@ -44,9 +45,9 @@ def check(
         path: A corpus, a question file, or a folder of them.
         repair: A new folder for clean copies and repairs.tsv, the list of what was changed.
         json: Print the diagnosis as JSON.
-        block_size: How many symbols the model's block holds.
+        block_size: How many characters the model takes at once: longer questions are errors.
         corpus: The corpus to hold the questions against, if it is not in the same folder.
-        template: What the questions follow, such as "Where was {subject} born?"; found out when not given.
+        template: The form of the questions, like "Where was {subject} born?" (default: found out from them).
         all: Show every finding, not only the first few of a kind.
     """
     asked = Template(template) if template is not None else None

@@ -1,8 +1,9 @@
 """What a variant costs, from formulas: parameters, FLOPs and bytes, layer by layer. Without a variant, all of them.
 
-loci cost                                        every variant at the course's sizes, side by side
-loci cost perceiver --length 2048                one variant, layer by layer
-loci cost rope --n-embd 128 --json               for scripts
+examples:
+  loci cost                                        every variant at the course's sizes, side by side
+  loci cost perceiver --length 2048                one variant, layer by layer
+  loci cost rope --n-embd 128 --json               for scripts
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def cost(
         n_embd: Width of the residual stream.
         bottleneck_dim: How many latents the perceivers have.
         dropout: Share dropped in training; with 0 the fused attention keeps no length × length matrix.
-        json: Print JSON.
+        json: Print JSON instead of a table.
     """
     from loci.errors import LociError
     from loci.model.config import GPTConfig

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from loci.cli.course_flags import Flags, Variant
+from loci.cli.flags import call_with_flags
 from loci.cli.interrupt import InterruptFlag
 from loci.errors import LociError
 
@@ -33,7 +34,8 @@ def pretrain(flags: Published) -> int:
 
     Training keeps its state in PARAMS.run: stopped by ctrl-C or killed, the same command goes on where it was.
 
-    loci course pretrain vanilla wiki.txt --writing_params_path vanilla.pretrain.params
+    example:
+      loci course pretrain vanilla wiki.txt --writing_params_path vanilla.pretrain.params
     """
     from loci.interop import course_commands
 
@@ -56,7 +58,8 @@ def pretrain(flags: Published) -> int:
 def finetune(flags: Published) -> int:
     """Finetune on questions with answers and write the weights: 75 epochs from scratch, 10 after pretraining.
 
-    loci course finetune vanilla wiki.txt --reading_params_path vanilla.pretrain.params
+    example:
+      loci course finetune vanilla wiki.txt --reading_params_path vanilla.pretrain.params \\
         --writing_params_path vanilla.finetune.params --finetune_corpus_path birth_places_train.tsv
     """
     from loci.interop import course_commands
@@ -81,7 +84,8 @@ def finetune(flags: Published) -> int:
 def evaluate(flags: Published) -> None:
     """Answer every question greedily, print the score, write one answer a line.
 
-    loci course evaluate vanilla wiki.txt --reading_params_path vanilla.finetune.params
+    example:
+      loci course evaluate vanilla wiki.txt --reading_params_path vanilla.finetune.params \\
         --eval_corpus_path birth_dev.tsv --outputs_path vanilla.pretrain.dev.predictions
     """
     from loci.interop import course_commands
@@ -94,6 +98,9 @@ def evaluate(flags: Published) -> None:
 
 def london(eval_corpus_path: Path = Path("birth_dev.tsv"), place: str = "London") -> None:
     """Score the system that answers every question with one place.
+
+    example:
+      loci course london --eval_corpus_path birth_dev.tsv
 
     Args:
         eval_corpus_path: The questions, with answers.
@@ -115,8 +122,11 @@ def dataset(
 ) -> None:
     """Print training examples: what the model reads (x) and is to predict (y).
 
+    example:
+      loci course dataset charcorruption --pretrain_corpus_path wiki.txt
+
     Args:
-        dataset_type: The finetuning examples (namedata) or the pretraining examples (charcorruption).
+        dataset_type: namedata, the finetuning examples, or charcorruption, the pretraining examples.
         pretrain_corpus_path: The corpus.
         finetune_corpus_path: The train questions; only namedata reads them.
         examples: How many.
@@ -144,17 +154,18 @@ def dataset(
 
 def import_params(
     variant: tyro.conf.Positional[Variant],
-    pretrain_corpus_path: tyro.conf.Positional[Path],
+    pretrain_corpus_path: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")],
     reading_params_path: Path,
     out: Path,
     bottleneck_dim: int = 32,
 ) -> None:
     """Make a run of a .params file, so that loci evaluate and the other commands can ask it.
 
-    loci course import vanilla wiki.txt --reading_params_path vanilla.finetune.params --out run
+    example:
+      loci course import vanilla wiki.txt --reading_params_path vanilla.finetune.params --out run
 
     Args:
-        variant: The model.
+        variant: The model: vanilla, synthesizer, perceiver or rope.
         pretrain_corpus_path: The corpus it was pretrained on; the vocabulary comes from it.
         reading_params_path: The weights.
         out: The run's folder, made anew.
@@ -170,7 +181,8 @@ def import_params(
 def export_params(run: tyro.conf.Positional[Path], writing_params_path: Path) -> None:
     """Write a run's model as a .params file that the course's own script reads.
 
-    loci course export run --writing_params_path vanilla.model.params
+    example:
+      loci course export run --writing_params_path vanilla.model.params
 
     Args:
         run: The run; its model must be one of the course's, in the published size.
@@ -222,10 +234,7 @@ def course(args: list[str]) -> int:
     if args[0] not in SUBCOMMANDS:
         raise LociError(f"no subcommand {args[0]!r}", remedy=f"one of: {', '.join(SUBCOMMANDS)}")
     # Underscores in the help, as published; dashes are understood as well.
-    result: int | None = tyro.cli(
-        SUBCOMMANDS[args[0]], args=args[1:], prog=f"loci course {args[0]}", use_underscores=True
-    )
-    return result or 0
+    return call_with_flags(SUBCOMMANDS[args[0]], args[1:], prog=f"loci course {args[0]}", use_underscores=True)
 
 
 course.raw_arguments = True  # type: ignore[attr-defined]

@@ -29,7 +29,7 @@ class Flags:
     """The published flags; pretrain, finetune and evaluate all take all of them."""
 
     variant: tyro.conf.Positional[Variant]
-    """The model."""
+    """The model: vanilla, synthesizer, perceiver or rope."""
     pretrain_corpus_path: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")]
     """The pretraining corpus; the vocabulary always comes from it."""
     reading_params_path: OptionalPath = None

@@ -19,7 +19,7 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
 
     Args:
         out: Where everything goes: the world, both runs, report.html. An earlier demo there is replaced.
-        minutes: Time for the pretrained model's training, instead of the demo's own.
+        minutes: Time to train the pretrained model (default: what its recipe says).
         seed: Seed of the world and of the training.
         json: Print JSON instead of tables.
     """

@@ -38,7 +38,7 @@ def evaluate(
     """Ask and score.
 
     Args:
-        run: The run to ask.
+        run: The run to ask; left out with --predictions.
         questions: The questions, with or without answers.
         predictions: Score these answers of any other system (TSV or JSONL) instead of asking a run.
         out: Where the prediction rows go (default: the run's predictions folder, under the question file's name).

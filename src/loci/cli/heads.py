@@ -23,7 +23,7 @@ def heads(
     /,
     *,
     conllu: Path,
-    limit: int | None = 500,
+    limit: int = 500,
     unknown: Literal["skip", "mask"] = "skip",
     least: int = 30,
     seeds: int = 3,
@@ -35,7 +35,7 @@ def heads(
     Args:
         run: The run whose heads are looked at.
         conllu: Parsed sentences in CoNLL-U.
-        limit: How many sentences at most; None reads all.
+        limit: How many sentences at most; 0 reads all.
         unknown: Sentences with characters the model does not know: skip them, or mask those characters.
         least: Relations with fewer arcs are left out.
         seeds: How many untrained models of the same shape stand beside.
@@ -49,7 +49,9 @@ def heads(
 
     if seeds < 1 or least < 1:
         raise LociError(f"--seeds and --least must be at least 1, they are {seeds} and {least}")
-    bank = read_conllu(conllu, limit=limit)
+    if limit < 0:
+        raise LociError(f"--limit must not be negative, it is {limit}")
+    bank = read_conllu(conllu, limit=limit or None)
     loaded = load_model(run)
     sentences = readable(bank.parses, loaded.vocab, loaded.model.config.block_size, unknown)
     report = parse_with_heads(loaded.model, loaded.vocab, sentences, least=least)

@@ -34,7 +34,7 @@ def look(
         run: The run that is asked.
         question: The question.
         answer: Look at this answer instead of the model's own.
-        subject: The name in the question, when it does not fit the recipe's template.
+        subject: The name in the question, where the question has another form than those the run was trained on.
         draws: How many times the name is spoilt for causal tracing.
         seed: Where that noise starts.
         out: Where the page goes.

@@ -73,11 +73,9 @@ def _run(name: str, args: list[str]) -> int:
     command = getattr(module, function_name)
     if getattr(command, "raw_arguments", False):  # a command with subcommands of its own parses them itself
         return int(command(args) or 0)
-    import tyro
+    from loci.cli.flags import call_with_flags
 
-    # A switch is just --name: nobody types --no-resume.
-    options = (tyro.conf.FlagCreatePairsOff,)
-    return int(tyro.cli(command, args=args, prog=f"loci {name}", description=module.__doc__, config=options) or 0)
+    return call_with_flags(command, args, prog=f"loci {name}", description=module.__doc__)
 
 
 if __name__ == "__main__":

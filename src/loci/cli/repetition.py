@@ -41,7 +41,7 @@ def repetition(
         order: How many characters the counting model looks back: 2 is the trigram model.
         length: Characters to write.
         samples: How many texts at each setting.
-        n: Length of the runs of characters that are counted.
+        n: Length of the stretches of characters (n-grams) that are counted.
         seed: Where chance starts.
         out: Where the page goes (default: none).
         json: Print JSON instead of a table.

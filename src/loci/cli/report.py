@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def report(
-    runs: Annotated[tuple[Path, ...], tyro.conf.Positional],
+    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN ...")],
     /,
     *,
     out: Path = Path("report.html"),
     corpus: Path | None = None,
     train: Path | None = None,
     groups: Path | None = None,
-    pairs: tuple[Path, Path] | None = None,
+    pairs: Annotated[tuple[Path, Path] | None, tyro.conf.arg(metavar="PATH PATH")] = None,
     window: int | None = None,
     title: str | None = None,
     seed: int = 0,
@@ -37,15 +37,15 @@ def report(
     """Compare runs on one page.
 
     Args:
-        runs: Run folders with predictions, or files of prediction rows (JSONL).
+        runs: Run folders with predictions (loci evaluate writes them), or files of prediction rows (JSONL).
         out: Where the page goes.
         corpus: The corpus, or the folder it lies in with its train questions, for evidence and fabrication (default:
             what each run says it was trained on).
-        train: The train questions, for look-alike names and popular places.
+        train: The train questions, for look-alike names and popular places (default: as for the corpus).
         groups: Who belongs to which group: subject, tab, group on each line, or a world's people.jsonl.
         pairs: Two prediction files, line by line the same facts under other names.
         window: How many characters of a line the model was ever shown, as a step of the ceiling.
-        title: The page's title.
+        title: The page's title (default: What it knows, or What they know).
         seed: Seed of the resampling.
         json: Print all numbers as JSON and write no page.
     """

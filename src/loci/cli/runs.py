@@ -1,7 +1,8 @@
 """List the runs of a folder: recipe, state, steps, last loss, time, predictions.
 
-example:
-  loci runs . --json
+examples:
+  loci runs
+  loci runs experiments --json
 """
 
 from __future__ import annotations

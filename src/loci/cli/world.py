@@ -1,6 +1,6 @@
 """Write a synthetic world in the course's layout: invented people, lines about them, questions, the whole truth.
 
-Examples:
+examples:
   loci world --people 1000 --seed 0 --out world
   loci world --people 5000 --paraphrases 5 --permute --unstated 0.1 --outside 0.05 --conllu --out world5
 """
@@ -38,23 +38,23 @@ def world(
     """Write a synthetic world.
 
     Args:
-        out: the folder to write; it must be new or empty.
-        people: how many people exist, in the corpus or outside it.
-        seed: which world; the same flags and seed give the same bytes on every machine.
-        places: how many cities exist, the most popular first.
-        skew: exponent of the Zipf law over places; 0 makes all equally likely.
-        origin_correlation: chance that a place in a life lies where the person's name is at home.
-        paraphrases: lines about each person, telling the same facts in other words.
-        permute: tell the facts of each line in an order of its own, not in the order of a life.
-        full_names: repeat the whole name instead of pronouns and surnames.
-        unstated: share of people whose lines never say where they were born.
-        outside: share of people about whom the corpus has no line.
-        multiword_places: admit places of several words, such as New York.
-        train_share: share of the people with a stated birthplace in the train questions.
-        dev_share: share of them in the dev questions; the rest are the test questions.
-        conllu: also write the gold parse of every sentence to wiki.conllu.
-        force: replace an older world in the folder.
-        json: print the summary as JSON.
+        out: The folder to write; it must be new or empty.
+        people: How many people exist, in the corpus or outside it.
+        seed: Which world; the same flags and seed give the same bytes on every machine.
+        places: How many cities exist, the most popular first.
+        skew: Exponent of the Zipf law over places; 0 makes all equally likely.
+        origin_correlation: Chance that a place in a life lies where the person's name is at home.
+        paraphrases: Lines about each person, telling the same facts in other words.
+        permute: Tell the facts of each line in an order of its own, not in the order of a life.
+        full_names: Repeat the whole name instead of pronouns and surnames.
+        unstated: Share of people whose lines never say where they were born.
+        outside: Share of people about whom the corpus has no line.
+        multiword_places: Admit places of several words, such as New York.
+        train_share: Share of the people with a stated birthplace in the train questions.
+        dev_share: Share of them in the dev questions; the rest are the test questions.
+        conllu: Also write the gold parse of every sentence to wiki.conllu.
+        force: Replace an older world in the folder.
+        json: Print the summary as JSON.
     """
     spec = WorldSpec(
         people=people,

@@ -1,0 +1,75 @@
+"""From a function to flags: what every command's help looks like, said once.
+
+Knows tyro and no command. A flag that may be left out shows its kind and not "None"; a switch is just --name;
+positional arguments are called by their names; a default is shown where it says something.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import typing
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import tyro
+
+#: Defaults that tell a reader nothing: a flag left out, a switch not set, a list of nothing.
+SILENT = ("None", "False", "")
+LONGEST_NUMBER = 8
+
+OPTIONS = (
+    tyro.conf.FlagCreatePairsOff,  # nobody types --no-resume
+    tyro.conf.DisallowNone,  # a flag is left out, never given as the word None
+    tyro.conf.PositionalMetavarFromFieldName,
+)
+
+
+def call_with_flags(
+    command: Callable[..., Any],
+    args: Sequence[str],
+    *,
+    prog: str,
+    description: str | None = None,
+    use_underscores: bool = False,
+) -> int:
+    """Parse `args` by the function's signature and call it; returns the exit code."""
+    result = tyro.cli(
+        _readable(command),
+        args=list(args),
+        prog=prog,
+        description=description,
+        config=OPTIONS,
+        use_underscores=use_underscores,
+    )
+    return int(result or 0)
+
+
+def _readable(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, its help put into words a newcomer reads."""
+
+    def same(*args: Any, **kwargs: Any) -> Any:
+        return command(*args, **kwargs)
+
+    hints = typing.get_type_hints(command, include_extras=True)
+    hints = {name: Annotated[hint, tyro.conf.arg(help_behavior_hint=_hint)] for name, hint in hints.items()}
+    signature = inspect.signature(command)
+    parameters = [given.replace(annotation=hints[name]) for name, given in signature.parameters.items()]
+    # No functools.wraps: tyro would look through it at the function as it was.
+    same.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    same.__annotations__ = hints
+    same.__name__ = command.__name__
+    # tyro breaks the help where the docstring's own lines break; a continued line belongs to the one before it.
+    same.__doc__ = re.sub(r"\n {8} *", " ", inspect.cleandoc(command.__doc__ or ""))
+    return same
+
+
+def _hint(default: str) -> str:
+    """What is shown of a default; a share keeps four of its digits."""
+    if default in SILENT:
+        return ""
+    try:
+        shown = default if len(default) <= LONGEST_NUMBER else f"{float(default):.4g}"
+    except ValueError:
+        shown = default
+    return f"(default: {shown})"
