@@ -86,8 +86,11 @@ def main(
         print(json_format.dumps({**measured, "published": dict(PUBLISHED), "sample": sample}, ensure_ascii=False))
         return
     table = Table("model", "held-out loss, nats a character")
-    size = f"{measured['parameters']:,} parameters, block {block}, {outcome.total_steps} steps, {outcome.seconds / 60:.1f} minutes"
-    table.add_row(f"Loci, CPU, {torch.get_num_threads()} threads: {size}, one seed", f"{loss:.3f}")
+    size = f"{loaded.model.n_parameters():,} parameters, block {block}"
+    work = (
+        f"{outcome.total_steps} steps, {outcome.seconds / 60:.1f} minutes, {torch.get_num_threads()} threads, one seed"
+    )
+    table.add_row(f"Loci, CPU: {size}, {work}", f"{loss:.3f}")
     for name, value in PUBLISHED:
         table.add_row(name, f"{value:g}")
     console.print(table)
