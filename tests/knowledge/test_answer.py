@@ -4,7 +4,10 @@ import pytest
 import torch
 
 from loci.errors import LociError
-from loci.knowledge.answer import answer_questions
+from loci.generation.decode import Generated
+from loci.knowledge import answer as answer_module
+from loci.knowledge.answer import I_DONT_KNOW, answer_questions
+from loci.knowledge.likely import likely_rows
 from loci.model import GPT, GPTConfig
 from loci.text.questions import Question, Questions
 from loci.text.template import BIRTHPLACE
@@ -57,3 +60,19 @@ def test_a_question_the_model_cannot_read_is_named_by_line(loaded):
 
 def test_no_questions_no_rows(loaded):
     assert answer_questions(loaded, asked()) == []
+
+
+def test_an_answer_the_model_could_never_write_is_no_fault_of_the_question(loaded):
+    for answer in ("Łódź", "Rome " * 20):
+        (row,) = answer_questions(loaded, asked("Where was Ann born?", answers=(answer,)))
+        (beam,) = likely_rows(loaded, asked("Where was Ann born?", answers=(answer,)))
+        assert row.correct is beam.correct is False
+
+
+def test_silence_that_was_taught_is_silence(loaded, monkeypatch):
+    vocab = Vocab.from_text(f"Where was Ann born? {I_DONT_KNOW}")
+    model = GPT(GPTConfig(len(vocab), block_size=64, n_layer=1, n_head=2, n_embd=16)).eval()
+    said = Generated(tuple(vocab.encode(I_DONT_KNOW).tolist()), math.log(0.9), True)
+    monkeypatch.setattr(answer_module, "generate", lambda *args, **options: [said])
+    (row,) = answer_questions(LoadedModel(model, vocab, {}, "beef", loaded.path), asked("Where was Ann born?"))
+    assert (row.prediction, row.probability, row.abstained) == ("", 0.0, True)

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from loci.errors import LociError
-from loci.knowledge.metrics import by_split, exact_match, most_common_answer, most_common_answer_baseline, wilson
+from loci.knowledge.metrics import (
+    Estimate,
+    by_split,
+    decimal,
+    exact_match,
+    most_common_answer,
+    most_common_answer_baseline,
+    wilson,
+)
 from loci.knowledge.rows import Prediction
 
 Asked = namedtuple("Asked", ["text", "answers", "subject"], defaults=[None])
@@ -27,6 +35,13 @@ def test_wilson_of_nothing():
     assert math.isnan(rate.value)
     assert (rate.low, rate.high) == (0, 1)
     assert str(rate) == "– (n = 0)"
+
+
+def test_estimates_are_written_with_a_true_minus():
+    assert str(Estimate(-1.0, -1.0, 0.25, 7)) == "−1.000 (−1.000 to 0.250, n = 7)"
+    assert str(Estimate(0.5, -math.inf, math.inf, 1)) == "0.500 (n = 1)"
+    assert str(Estimate(math.nan, math.nan, math.nan, 3)) == "– (n = 3)"
+    assert [decimal(value) for value in (-0.0001, -0.25, math.nan)] == ["0.000", "−0.250", "–"]
 
 
 @given(st.integers(1, 2000), st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.99]))

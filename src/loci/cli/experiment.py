@@ -33,7 +33,7 @@ def experiment(
     """Carry out one experiment, or list them all.
 
     Args:
-        name: Which one; none lists them.
+        name: Which one; without it they are listed.
         out: Where worlds, runs, results.json and report.html go (default: experiment-NAME). What an earlier call
             finished there is not done again.
         seeds: How many worlds and models of each kind (default: 3, quick: 1); more can be added later.
@@ -99,8 +99,6 @@ def _show(console: Console, report: ExperimentReport) -> None:
 
 
 def _cell(cell: object) -> str:
-    from loci.knowledge.metrics import Estimate
+    from loci.knowledge.metrics import decimal
 
-    if isinstance(cell, Estimate) and cell.n:
-        return f"{cell.value:.3f} ({cell.low:.3f} to {cell.high:.3f})".replace("-", "−")
-    return "–" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+    return "–" if cell is None else decimal(cell) if isinstance(cell, float) else str(cell)

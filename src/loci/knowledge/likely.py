@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loci.data.objectives import question_prompt
 from loci.errors import LociError
 from loci.generation import beam_search, score_candidates
-from loci.knowledge.answer import ANSWER_LENGTH
+from loci.knowledge.answer import ANSWER_LENGTH, I_DONT_KNOW
+from loci.knowledge.prompts import prompts
 from loci.knowledge.rows import Prediction
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID, Vocab
 from loci.training.checkpoint import LoadedModel
 
-I_DONT_KNOW = "I don't know"
-"""What a model is taught to answer when nobody could know."""
 WIDTH = 8
 
 Scored = tuple[str, float]
@@ -34,17 +32,16 @@ def likely_answers(
     """
     if not len(questions):
         return []
-    questions.require(loaded.vocab, loaded.model.config.block_size)
-    prompts = [question_prompt(loaded.vocab, question.text) for question in questions]
+    asked = prompts(loaded, questions)
     if candidates is not None:
         texts = list(dict.fromkeys(candidates))
         ids = [_encode(loaded.vocab, text) for text in texts]
-        scores = score_candidates(loaded.model, prompts, ids, stop_id=MASK_ID)
+        scores = score_candidates(loaded.model, asked, ids, stop_id=MASK_ID)
         return [
             sorted(zip(texts, map(_probability, row.tolist()), strict=True), key=lambda pair: -pair[1])[:width]
             for row in scores
         ]
-    found = beam_search(loaded.model, prompts, width=width, max_new=ANSWER_LENGTH, stop_id=MASK_ID)
+    found = beam_search(loaded.model, asked, width=width, max_new=ANSWER_LENGTH, stop_id=MASK_ID)
     answers = []
     for texts_of_one in found:
         # A text cut off by length has no end yet: its probability is that of a beginning.

@@ -58,7 +58,15 @@ class Estimate:
     def __str__(self) -> str:
         if not math.isfinite(self.value):
             return f"– (n = {self.n})"
-        return f"{self.value:.3f} ({self.low:.3f}–{self.high:.3f}, n = {self.n})"
+        if not math.isfinite(self.low + self.high):
+            return f"{decimal(self.value)} (n = {self.n})"
+        # "to" and not a dash, which before a minus sign could not be read.
+        return f"{decimal(self.value)} ({decimal(self.low)} to {decimal(self.high)}, n = {self.n})"
+
+
+def decimal(value: float) -> str:
+    """Three decimals with a true minus sign (none on what rounds to zero); a dash for what is no number."""
+    return f"{value:z.3f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def mean_estimate(values: NDArray[np.float64], level: float = LEVEL) -> Estimate:

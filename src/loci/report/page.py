@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from loci import __version__
 from loci.files import write_text
-from loci.knowledge.metrics import Estimate, Rate
+from loci.knowledge.metrics import Estimate, Rate, decimal
 from loci.report.style import template
 
 if TYPE_CHECKING:
@@ -102,17 +102,25 @@ class Page:
 
     def add_figure(self, figure: go.Figure, caption: str = "") -> Self:
         """Add a Plotly figure in the house style; the figure itself is left as it was."""
+        self._body.append(self._drawn(figure, caption))
+        return self
+
+    def add_pair(self, first: tuple[go.Figure, str], second: tuple[go.Figure, str]) -> Self:
+        """Add two figures with their captions, side by side where the screen is wide enough."""
+        self._body.append(f'<div class="pair">{self._drawn(*first)}{self._drawn(*second)}</div>')
+        return self
+
+    def _drawn(self, figure: go.Figure, caption: str) -> str:
         data = json.loads(figure.to_json())
         data.get("layout", {}).pop("template", None)
         name = f"figure-{len(self._figures) + 1}"
         self._figures.append(_script_json(name, data))
         height = data.get("layout", {}).get("height", 400)
-        self._body.append(
+        return (
             f'<figure class="chart"><div class="plot" data-figure="{name}" data-height="{height}" role="img" '
             f'style="height:{height}px" '
             f'aria-label="{html.escape(_plain(caption) or "figure")}"></div>{_caption(caption)}</figure>'
         )
-        return self
 
     def html(self) -> str:
         """The whole page."""
@@ -192,10 +200,6 @@ def _is_number(cell: Cell) -> bool:
     return True
 
 
-def _number(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
-
-
 def _value(cell: Cell) -> str:
     match cell:
         case None:
@@ -207,7 +211,7 @@ def _value(cell: Cell) -> str:
         case bool() | int():
             return f"{cell:,}"
         case float():
-            return _number(cell) if math.isfinite(cell) else "–"
+            return decimal(cell)
         case _:
             return _text(cell)
 
@@ -216,5 +220,5 @@ def _cell(cell: Cell) -> str:
     if isinstance(cell, Rate) and cell.n:
         return f'{_value(cell)} <span class="interval">{100 * cell.low:.1f}–{100 * cell.high:.1f}</span>'
     if isinstance(cell, Estimate) and math.isfinite(cell.low + cell.high):
-        return f'{_value(cell)} <span class="interval">{_number(cell.low)} to {_number(cell.high)}</span>'
+        return f'{_value(cell)} <span class="interval">{decimal(cell.low)} to {decimal(cell.high)}</span>'
     return _value(cell)
