@@ -64,8 +64,8 @@ def test_the_page_draws_everything_asks_for_nothing_and_fits(browser, report, wi
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(report.as_uri())
     until(page, "[...document.querySelectorAll('.plot')].every(e => e.querySelector('.main-svg'))")
-    assert page.locator(".plot").count() == 8
-    for index in range(8):
+    assert page.locator(".plot").count() == 9
+    for index in range(9):
         assert page.locator(".plot").nth(index).locator("svg.main-svg").count() >= 1
     assert complaints == []
     assert requests == [report.as_uri()]

@@ -10,7 +10,8 @@ from loci.knowledge.fabrication import Kind
 from loci.knowledge.metrics import exact_match, wilson
 from loci.knowledge.plain import plain
 from loci.knowledge.rows import Prediction
-from loci.knowledge.scorecard import Context, judged, score, thinned
+from loci.knowledge.scorecard import Context, judged, score
+from loci.knowledge.trust import thinned
 from loci.text.corpus import Corpus
 
 

@@ -127,7 +127,8 @@ def test_the_page_has_every_section(computed):
         "Notes",
     ):
         assert f">{section}</h2>" in text
-    assert text.count('class="plot"') == 8
+    assert text.count('class="plot"') == 9
+    assert text.count('class="pair"') == 1
     assert "<mark>" in text
     assert "beyond chance" in text
 

@@ -3,6 +3,7 @@
 examples:
   loci evaluate run --questions world/birth_dev.tsv
   loci evaluate run --questions birth_test_inputs.tsv --out answers.jsonl --text answers.txt
+  loci evaluate run --questions world/birth_dev.tsv --alternatives 8      with rivals: answer sets in loci report
   loci evaluate run --questions validation.tsv --calibrate      then: loci ask run "Where was Alfred Mele born?"
   loci evaluate --predictions theirs.tsv --questions birth_dev.tsv --json
 """
@@ -18,6 +19,7 @@ import tyro
 from loci.errors import LociError
 
 if TYPE_CHECKING:
+    from loci.knowledge.rows import Prediction
     from loci.knowledge.run_calibration import RunCalibration
     from loci.text.questions import Questions
     from loci.training.checkpoint import LoadedModel
@@ -31,6 +33,7 @@ def evaluate(
     predictions: Path | None = None,
     out: Path | None = None,
     text: Path | None = None,
+    alternatives: int = 0,
     calibrate: bool = False,
     trust_level: float = 0.5,
     json: bool = False,
@@ -43,6 +46,8 @@ def evaluate(
         predictions: Score these answers of any other system (TSV or JSONL) instead of asking a run.
         out: Where the prediction rows go (default: the run's predictions folder, under the question file's name).
         text: Also write the answers as plain text, one a line, as the course hands them in.
+        alternatives: Also keep this many rivals of each answer with their probabilities, found by beam search: several
+            times slower than the greedy answer alone.
         calibrate: Also fit the run's probabilities to these questions and keep the fit as the run's calibration, which
             loci ask then uses. Take a slice set aside for it, never the questions you report on: numbers judged by
             the questions they were fitted to flatter.
@@ -59,6 +64,12 @@ def evaluate(
         raise LociError("give either a run to ask or --predictions FILE to score")
     if calibrate and run is None:
         raise LociError("only a run can be calibrated", remedy="give the run, without --predictions")
+    if alternatives < 0 or (alternatives and run is None):
+        raise LociError(
+            f"alternatives are 0 or more, not {alternatives}"
+            if alternatives < 0
+            else "only a run can be asked for alternatives"
+        )
     asked = Questions.read(questions)
     if predictions is not None:
         from loci.knowledge.foreign import read_foreign
@@ -66,17 +77,18 @@ def evaluate(
         rows = read_foreign(predictions, asked)
     else:
         from loci.knowledge.answer import answer_questions
+        from loci.knowledge.likely import likely_rows
         from loci.training.checkpoint import load_model
         from loci.training.run import PREDICTIONS
 
         assert run is not None
         loaded = load_model(run)
-        rows = answer_questions(loaded, asked)
+        rows = likely_rows(loaded, asked, width=alternatives + 1) if alternatives else answer_questions(loaded, asked)
         out = out or run / PREDICTIONS / f"{questions.stem}.jsonl"
     if out is not None:
         write_predictions(out, rows)
     if text is not None:
-        write_text(text, "".join(" ".join(row.prediction.split("\n")) + "\n" for row in rows))
+        write_text(text, "".join(" ".join(_said(row).split("\n")) + "\n" for row in rows))
     fitted = _calibrate(run, loaded, asked, trust_level) if calibrate and run is not None else None
     rate = exact_match(rows)
     if json:
@@ -94,6 +106,12 @@ def evaluate(
         print(f"rows: {out}")
     if fitted is not None:
         print(_sentence(fitted))
+
+
+def _said(row: Prediction) -> str:
+    from loci.knowledge.answer import I_DONT_KNOW
+
+    return I_DONT_KNOW if row.abstained else row.prediction
 
 
 def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, level: float) -> RunCalibration:

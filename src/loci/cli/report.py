@@ -9,6 +9,7 @@ examples:
 from __future__ import annotations
 
 import json as json_format
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,7 +38,8 @@ def report(
     """Compare runs on one page.
 
     Args:
-        runs: Run folders with predictions (loci evaluate writes them), or files of prediction rows (JSONL).
+        runs: Run folders with predictions (loci evaluate writes them), or files of prediction rows (JSONL). A
+            run's calibration and its model's own embedding of names are used where they are found.
         out: Where the page goes.
         corpus: The corpus, or the folder it lies in with its train questions, for evidence and fabrication (default:
             what each run says it was trained on).
@@ -64,6 +66,11 @@ def report(
         return
     comparison_page(found, title=title, seed=seed).write(out)
     _print(found)
+    for remark in found.remarks:
+        print(f"loci report: {remark}", file=sys.stderr)
+    for entry, context in zip(found.entries, found.contexts, strict=True):
+        if context.calibration is not None:
+            print(f"{entry.name}: with its calibration, fitted on {context.calibration.questions}")
     print(f"page: {out}")
 
 

@@ -33,7 +33,7 @@ from loci.knowledge.fabrication import Judge, fabrication_rate, kinds_by_split
 from loci.knowledge.likely import I_DONT_KNOW, likely_rows
 from loci.knowledge.metrics import exact_match, mean_estimate, scorable
 from loci.knowledge.rows import HELD_OUT, UNKNOWABLE, UNSEEN, UNSTATED, Prediction, write_predictions
-from loci.knowledge.scorecard import thinned
+from loci.knowledge.trust import thinned
 from loci.recipes import DataShape
 from loci.recipes.demo import DEMO_WORLD, demo
 from loci.report.experiments import ExperimentReport

@@ -135,19 +135,18 @@ class PricedScore:
 
 def priced_scores(validation: Columns, test: Columns, levels: Sequence[float] = LEVELS) -> list[PricedScore]:
     """At each trust level: pick the threshold on `validation`, score `test` with and without it."""
+    return [priced_at(test, level, best_threshold(validation, level)) for level in levels]
+
+
+def priced_at(test: Columns, level: float, threshold: float) -> PricedScore:
+    """The score at one trust level with and without a given threshold."""
     silent = test.withheld if test.withheld is not None else np.zeros(len(test), dtype=np.bool_)
-    scores = []
-    for level in levels:
-        threshold = best_threshold(validation, level)
-        points = np.where(test.right, 1.0, -price(level))
-        held = silent | (test.confidence < threshold)
-        scores.append(
-            PricedScore(
-                level,
-                mean_estimate(np.where(silent, 0.0, points)),
-                threshold,
-                mean_estimate(np.where(held, 0.0, points)),
-                wilson(int((~held).sum()), len(held)),
-            )
-        )
-    return scores
+    points = np.where(test.right, 1.0, -price(level))
+    held = silent | (test.confidence < threshold)
+    return PricedScore(
+        level,
+        mean_estimate(np.where(silent, 0.0, points)),
+        threshold,
+        mean_estimate(np.where(held, 0.0, points)),
+        wilson(int((~held).sum()), len(held)),
+    )

@@ -73,11 +73,16 @@ def read_entry(path: str | Path) -> Entry:
     path = Path(path)
     if not path.is_dir():
         return Entry(path.stem, path, tuple(_with_split(read_predictions(path), split_of(path.stem))))
-    files = sorted((path / "predictions").glob("*.jsonl")) or sorted(path.glob("predictions.jsonl"))
+    files = prediction_files(path)
     if not files:
         raise LociError("holds no predictions", path=path, remedy=f"ask first: loci evaluate {path} --questions FILE")
     rows = [row for file in files for row in _with_split(read_predictions(file), split_of(file.stem) or file.stem)]
     return Entry(path.resolve().name, path, tuple(rows), _metrics(path), **_sources(path))
+
+
+def prediction_files(folder: Path) -> list[Path]:
+    """The files of prediction rows in a run's folder."""
+    return sorted((folder / "predictions").glob("*.jsonl")) or sorted(folder.glob("predictions.jsonl"))
 
 
 def _with_split(rows: Iterable[Prediction], split: str | None) -> list[Prediction]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from loci.knowledge.metrics import scorable
 from loci.knowledge.provenance import EvidenceIndex
 from loci.knowledge.rows import UNKNOWABLE, Prediction
+from loci.knowledge.run_calibration import RunCalibration
 from loci.knowledge.scorecard import judged
 from loci.report.comparison.study import Study
 from loci.report.comparison.words import listed, marked, swatch
@@ -29,6 +30,8 @@ def add_examples(page: Page, study: Study) -> None:
     if any(row.probability is not None for _, row in chosen):
         sorts = [f"its {name.lower()}" for name in dict.fromkeys(name for name, _ in chosen)]
         text = f"Picked by the confidence of **{first}**, not by hand: {listed(sorts)}."
+        if any(context.calibration is not None for context in study.contexts):
+            text += " *Withheld*: below the threshold of the run’s calibration, so `loci ask` would not say it."
     else:
         text = f"The first right and wrong answers of **{first}**, as they stand in its file."
     page.add_section("Examples", text)
@@ -66,7 +69,8 @@ def _example(row: Prediction, study: Study, answers: list[Prediction | None]) ->
     lines = [f"<p><strong>{html.escape(row.question)}</strong>{_truth(row)}</p>"]
     for index, (entry, answer) in enumerate(zip(study.entries, answers, strict=True)):
         if answer is not None:
-            lines.append(f"<p>{swatch(index, entry.name)}: {_answer(answer)}</p>")
+            said = _answer(answer, study.contexts[index].calibration)
+            lines.append(f"<p>{swatch(index, entry.name)}: {said}</p>")
     index_of_corpus = next((index for index in study.evidence if index is not None), None)
     lines += _evidence(row, index_of_corpus) if index_of_corpus else []
     return Markup(f'<div class="example">{"".join(lines)}</div>')
@@ -77,7 +81,7 @@ def _truth(row: Prediction) -> str:
     return f' <span class="quiet">truth: {truth}</span>'
 
 
-def _answer(row: Prediction) -> str:
+def _answer(row: Prediction, calibration: RunCalibration | None) -> str:
     said = html.escape(row.prediction) or "<em>nothing</em>"
     if row.abstained:
         text = f'I don’t know <span class="quiet">(would have said {said})</span>'
@@ -87,6 +91,9 @@ def _answer(row: Prediction) -> str:
         text = f'<span class="bad">✗ {said}</span>'
     if row.probability is not None:
         text += f" {_share(row.probability)}"
+        if calibration is not None and not row.abstained:
+            (p,) = calibration.apply([row.probability])
+            text += f", {_share(p)} calibrated" + (": withheld" if p < calibration.threshold else "")
     if row.alternatives:
         others = ", ".join(f"{html.escape(other)} {_share(p)}" for other, p in row.alternatives[:3])
         text += f' <span class="quiet">then {others}</span>'

@@ -22,6 +22,7 @@ from loci.knowledge.provenance import EvidenceIndex
 from loci.knowledge.rows import HELD_OUT, SEEN, Prediction, read_predictions
 from loci.knowledge.scorecard import Context, Scorecard, judged, score
 from loci.knowledge.significance import McNemar, holm, mcnemar, paired, paired_bootstrap
+from loci.report.comparison.beside import look_beside
 from loci.report.comparison.entries import Entry, read_groups, with_groups
 from loci.text.corpus import Corpus
 from loci.text.layout import survey
@@ -56,15 +57,23 @@ class Study:
     baseline: tuple[str, dict[str, Rate]] | None
     """The commonest known answer, and how often it is true in each split."""
     renamed: Counterfactual | None
+    remarks: tuple[str, ...] = ()
+    """What a reader should know about what was found beside the rows."""
 
     def as_dict(self) -> dict[str, Any]:
         """All numbers as plain JSON data."""
         return {
             "split": self.split,
             "runs": [
-                {"name": entry.name, "path": str(entry.path), **plain(card)}
-                for entry, card in zip(self.entries, self.cards, strict=True)
+                {
+                    "name": entry.name,
+                    "path": str(entry.path),
+                    **plain(card),
+                    "calibration": context.calibration.as_dict() if context.calibration is not None else None,
+                }
+                for entry, card, context in zip(self.entries, self.cards, self.contexts, strict=True)
             ],
+            "remarks": list(self.remarks),
             "duels": plain(self.duels),
             "baseline": {"answer": self.baseline[0], "accuracy": plain(self.baseline[1])} if self.baseline else None,
             "counterfactual": plain(self.renamed),
@@ -93,16 +102,30 @@ def study(
     if train is None and folder is not None:
         train = next((path for role, path in survey(folder).questions if role == "train"), None)
     corpora: dict[Path, Corpus] = {}
-    taught: dict[Path, dict[str, str]] = {}
+    taught: dict[Path, dict[str, tuple[str, str]]] = {}
     contexts = []
+    remarks: list[str] = []
     for entry in entries:
         text, asked = corpus or entry.corpus, train or entry.questions
         if text is not None and text not in corpora:
             corpora[text] = Corpus.read(text)
         if asked is not None and asked not in taught:
-            taught[asked] = {q.subject: q.answers[0] for q in Questions.read(asked) if q.subject and q.answers}
-        known = taught[asked] if asked is not None else _seen(entry.rows)
-        contexts.append(Context(known, corpora[text] if text is not None else None, None, window))
+            taught[asked] = {
+                q.subject: (q.text, q.answers[0]) for q in Questions.read(asked) if q.subject and q.answers
+            }
+        people = taught[asked] if asked is not None else _seen(entry.rows)
+        beside = look_beside(entry, {subject: question for subject, (question, _) in people.items()})
+        remarks += beside.remarks
+        contexts.append(
+            Context(
+                known={subject: answer for subject, (_, answer) in people.items()},
+                corpus=corpora[text] if text is not None else None,
+                vectors=beside.vectors,
+                window=window,
+                calibration=beside.calibration,
+                fitted_on=beside.fitted_on,
+            )
+        )
     indices = {id(text): EvidenceIndex(text) for text in corpora.values()}
     return Study(
         entries=tuple(entries),
@@ -113,6 +136,7 @@ def study(
         split=headline_split(entries),
         baseline=_baseline(entries[0].rows, contexts[0]),
         renamed=_renamed(entries[0], pairs) if pairs else None,
+        remarks=tuple(remarks),
     )
 
 
@@ -128,8 +152,10 @@ def headline_split(entries: Sequence[Entry]) -> str:
     return max(counts, key=lambda split: (split != SEEN, counts[split]))
 
 
-def _seen(rows: Sequence[Prediction]) -> dict[str, str]:
-    return {row.subject: row.answers[0] for row in rows if row.split == SEEN and row.subject and row.answers}
+def _seen(rows: Sequence[Prediction]) -> dict[str, tuple[str, str]]:
+    return {
+        row.subject: (row.question, row.answers[0]) for row in rows if row.split == SEEN and row.subject and row.answers
+    }
 
 
 def _duels(entries: Sequence[Entry], rng: np.random.Generator) -> list[Duel]:

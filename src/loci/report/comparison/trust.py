@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
-from loci.knowledge.calibration import Temperature
-from loci.knowledge.scorecard import Trust
+from loci.knowledge.calibration import Bin, Calibrator, Temperature
+from loci.knowledge.trust import Trust
 from loci.report.comparison.study import Study
-from loci.report.comparison.words import once, percent, share, swatch
+from loci.report.comparison.words import listed, once, percent, share, swatch
 from loci.report.figures.knowledge import reliability_curves, risk_curves
 from loci.report.page import Cell, Figures, Page
 
@@ -42,11 +42,16 @@ def _add_calibration(page: Page, study: Study, found: Found) -> None:
         "hold.",
     )
     names = [entry.name for entry in study.entries]
-    bins = [card.trust.bins if card.trust else () for card in study.cards]
-    page.add_figure(
-        reliability_curves(names, bins),
-        "Up to ten groups of about equally many answers, with 95 % intervals. The probability is of the whole answer.",
+    raw = (
+        reliability_curves(names, [card.trust.bins if card.trust else () for card in study.cards]),
+        "**As claimed.** Up to ten groups of about equally many answers, with 95 % intervals. The probability is of "
+        "the whole answer.",
     )
+    repaired = [_repaired_bins(card.trust) for card in study.cards]
+    if any(repaired):
+        page.add_pair(raw, (reliability_curves(names, repaired), f"**Calibrated.** {_how(study)}"))
+    else:
+        page.add_figure(*raw)
     rows: list[list[Cell]] = []
     for index, name, trust in found:
         floor = trust.error_floor
@@ -70,24 +75,58 @@ def _add_calibration(page: Page, study: Study, found: Found) -> None:
         "answers. AUROC: how often a right answer has more confidence than a wrong one, and an answer about somebody "
         "knowable more than one about somebody the model never met; 0.5 is blind.",
     )
-    repaired: list[list[Cell]] = []
+    _add_repairs(page, study, found)
+
+
+def _repaired_bins(trust: Trust | None) -> tuple[Bin, ...]:
+    """The run's own calibration if it keeps one that can be judged, else a temperature fitted on half of the people."""
+    part = None if trust is None else trust.kept.after if trust.kept is not None else trust.temperature
+    return () if part is None else part.bins
+
+
+def _how(study: Study) -> str:
+    kept = [e.name for e, c in zip(study.entries, study.cards, strict=True) if c.trust and c.trust.kept]
+    fitted = [
+        e.name
+        for e, c in zip(study.entries, study.cards, strict=True)
+        if c.trust and not c.trust.kept and c.trust.before
+    ]
+    own = f"{listed(kept)}: by the calibration the run keeps, on questions it was not fitted on." if kept else ""
+    half = f"{listed(fitted)}: by a temperature fitted on one half of the people, on the other half." if fitted else ""
+    return " ".join(filter(None, [own, half]))
+
+
+def _add_repairs(page: Page, study: Study, found: Found) -> None:
+    rows: list[list[Cell]] = []
     for index, name, trust in found:
-        if trust.before is None or trust.temperature is None or trust.isotonic is None:
-            continue
-        scale = trust.temperature.calibrator
-        assert isinstance(scale, Temperature)
-        parts = (
-            ("as it is", trust.before),
-            (f"temperature {scale.value:.2f}", trust.temperature),
-            ("isotonic", trust.isotonic),
+        calibration = study.contexts[index].calibration
+        parts = [("as it is", trust.before)]
+        parts += [(_described(p.calibrator), p) for p in (trust.temperature, trust.isotonic) if p is not None]
+        if trust.kept is not None and calibration is not None:
+            source = f"fitted on {calibration.n:,} questions of {calibration.questions}"
+            parts.append(("as it is", trust.kept.before))
+            parts.append((f"{_described(trust.kept.after.calibrator)}, {source}", trust.kept.after))
+        rows += [[swatch(index, name), repair, p.rows, p.brier, p.error] for repair, p in parts if p is not None]
+    if rows:
+        unjudged = [
+            name for index, name, trust in found if trust.kept is None and study.contexts[index].calibration is not None
+        ]
+        note = (
+            f" The calibration that {listed(unjudged)} keeps was fitted on the very questions asked here, so it cannot "
+            "be judged by them: ask others."
+            if unjudged
+            else ""
         )
-        repaired += [[swatch(index, name), repair, part.brier, part.error] for repair, part in parts]
-    if repaired:
         page.add_table(
-            ["run", "repair", "Brier", "calibration error"],
-            once(repaired),
-            "Two repairs, fitted on one half of the people and judged on the other. A temperature above 1 humbles.",
+            ["run", "repair", "answers", "Brier", "calibration error"],
+            once(rows),
+            "Repairs, fitted on one half of the people and judged on the other unless it says otherwise; one that "
+            "names its questions is the run’s own, which `loci ask` uses. A temperature above 1 humbles." + note,
         )
+
+
+def _described(calibrator: Calibrator) -> str:
+    return f"temperature {calibrator.value:.2f}" if isinstance(calibrator, Temperature) else "isotonic"
 
 
 def _add_abstention(page: Page, study: Study, found: Found) -> None:
@@ -117,12 +156,13 @@ def _add_abstention(page: Page, study: Study, found: Found) -> None:
     )
     rows: list[list[Cell]] = []
     for index, name, trust in found:
-        for priced in trust.priced:
+        own = [(trust.kept.priced, ", its own")] if trust.kept is not None else []
+        for priced, whose in [*((priced, "") for priced in trust.priced), *own]:
             threshold = f"{priced.threshold:.2f}" if math.isfinite(priced.threshold) else "never answer"
             rows.append(
                 [
                     swatch(index, name),
-                    f"{priced.level:g}",
+                    f"{priced.level:g}{whose}",
                     priced.as_given,
                     threshold,
                     priced.with_threshold,
@@ -134,7 +174,13 @@ def _add_abstention(page: Page, study: Study, found: Found) -> None:
             ["run", "t", "score as it answers", "threshold", "score with it", "answered"],
             once(rows),
             "A right answer earns 1, silence 0, a wrong one costs t/(1−t): 1, 3 and 9 points. The threshold is "
-            "chosen on one half of the people and judged on the other. Below 0, silence would have been better.",
+            "chosen on one half of the people and judged on the other. Below 0, silence would have been better."
+            + (
+                " *Its own*: the threshold the run keeps, on its calibrated probabilities and all questions it was not "
+                "chosen on."
+                if any(trust.kept is not None for _, _, trust in found)
+                else ""
+            ),
         )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from loci.knowledge.fabrication import FABRICATED, Kind
 from loci.knowledge.metrics import Rate, wilson
 from loci.report.comparison.study import Study
-from loci.report.comparison.words import once, p_value, percent, swatch
+from loci.report.comparison.words import listed, once, p_value, percent, swatch
 from loci.report.figures.knowledge import fabrication_bars, group_dots, popularity_dots
 from loci.report.page import Cell, Page
 
@@ -31,6 +31,10 @@ def add_fabrication(page: Page, study: Study) -> None:
         lacking.append("Without a corpus, answers from the same line are not told apart.")
     if not any(context.known for context in study.contexts):
         lacking.append("Without the train questions, look-alike names and popular places are not told apart.")
+    elif unread := [
+        entry.name for entry, context in zip(study.entries, study.contexts, strict=True) if context.vectors is None
+    ]:
+        lacking.append(f"Look-alikes are told by spelling alone, not in the model’s own embedding: {listed(unread)}.")
     page.add_figure(
         fabrication_bars([entry.name for entry in study.entries], [card.fabrication for card in study.cards]),
         " ".join(["Intervals are in the table and under the pointer.", *lacking]),
