@@ -40,7 +40,6 @@ from loci.model.costing import Cost, total
 from loci.model.positions import Positions
 from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
 
-
 BASIS_STD = 0.02
 
 
