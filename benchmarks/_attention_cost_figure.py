@@ -14,7 +14,7 @@ def write_figure(
     results: dict[tuple[str, str], list[dict[str, float]]],
     formulas: dict[tuple[str, str], list[dict[str, float]]],
 ) -> None:
-    """Points measured; dashed the formula, moved to meet the last point."""
+    """Points measured; dotted the formula, moved to meet the last point."""
     try:
         import plotly.colors
         import plotly.graph_objects as go
@@ -39,7 +39,7 @@ def write_figure(
                 x=lengths, y=got, name=row, legendgroup=row, showlegend=first, mode="markers+lines", line=line, **place
             )
             dashed = go.Scatter(
-                x=lengths, y=said, legendgroup=row, showlegend=False, line={**line, "dash": "dot"}, hoverinfo="skip"
+                x=lengths, y=said, mode="lines", legendgroup=row, showlegend=False, line={**line, "dash": "dot"}
             )
             figure.add_trace(dashed, **place)
     figure.update_xaxes(type="log", tickvals=lengths, title="characters")
