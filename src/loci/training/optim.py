@@ -29,8 +29,11 @@ def orthogonalise(matrices: Float[Tensor, "N m n"], steps: int = NEWTON_SCHULZ_S
     if tall := x.shape[-2] > x.shape[-1]:
         x = x.mT
     for _ in range(steps):
-        gram = x @ x.mT
-        x = a * x + (b * gram + c * gram @ gram) @ x
+        gram = torch.bmm(x, x.mT)
+        # (a + b·gram + c·gram²)·x with the sums within the small factor: no pass over x but its two products.
+        polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
+        polynomial.diagonal(dim1=-2, dim2=-1).add_(a)
+        x = torch.bmm(polynomial, x)
     result: Tensor = x.mT if tall else x
     return result
 
@@ -46,7 +49,7 @@ class Muon(torch.optim.Optimizer):
         """One step on every matrix, equal shapes together."""
         assert closure is None, "a closure is not supported"
         for group in self.param_groups:
-            shapes: dict[torch.Size, list[tuple[Tensor, Tensor]]] = {}
+            shapes: dict[tuple[int, int], list[tuple[Tensor, Tensor]]] = {}
             for parameter in group["params"]:
                 if parameter.grad is None:
                     continue
@@ -56,14 +59,18 @@ class Muon(torch.optim.Optimizer):
                 momentum = state["momentum"]
                 momentum.lerp_(parameter.grad, 1 - group["momentum"])
                 nesterov = parameter.grad.lerp(momentum, group["momentum"])
-                shapes.setdefault(parameter.shape, []).append((parameter, nesterov))
-            for shape, pairs in shapes.items():
+                wide = (
+                    nesterov if nesterov.shape[0] <= nesterov.shape[1] else nesterov.mT
+                )  # tall and wide share a stack
+                shapes.setdefault((wide.shape[0], wide.shape[1]), []).append((parameter, wide))
+            for pairs in shapes.values():
                 updates = orthogonalise(torch.stack([update for _, update in pairs]))
-                scale = max(1.0, shape[0] / shape[1]) ** 0.5  # tall matrices would otherwise move too little
                 for (parameter, _), update in zip(pairs, updates, strict=True):
+                    rows, columns = parameter.shape
+                    scale = max(1.0, rows / columns) ** 0.5  # tall matrices would otherwise move too little
                     if group["weight_decay"]:
                         parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                    parameter.add_(update, alpha=-group["lr"] * scale)
+                    parameter.add_(update if rows <= columns else update.mT, alpha=-group["lr"] * scale)
 
 
 def decayed(model: GPT) -> tuple[list[nn.Parameter], list[nn.Parameter]]:

@@ -6,7 +6,7 @@ share of the counted targets. Knows nothing of schedules, clocks or checkpoints.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -39,19 +39,30 @@ def step(
     *,
     placement: Placement = HERE,
     group: Group = ALONE,
+    done: Callable[[str], None] = lambda phase: None,
 ) -> StepLoss:
-    """Move the weights by one step; gradients stay in place until the next."""
-    losses = backward(model, work, stage, placement=placement, group=group)
+    """Move the weights by one step; gradients stay in place until the next.
+
+    `done` hears of the end of each phase (forward, backward, optimiser), for a benchmark's clock.
+    """
+    losses = backward(model, work, stage, placement=placement, group=group, done=done)
     if stage.clip:
         torch.nn.utils.clip_grad_norm_(model.parameters(), stage.clip)
     for optimiser in optimisers:
         optimiser.step()
     language, shaping = losses.tolist()  # the one place where the step waits for the device
+    done("optimiser")
     return StepLoss(language, shaping)
 
 
 def backward(
-    model: GPT, work: StepBatches, stage: Stage, *, placement: Placement = HERE, group: Group = ALONE
+    model: GPT,
+    work: StepBatches,
+    stage: Stage,
+    *,
+    placement: Placement = HERE,
+    group: Group = ALONE,
+    done: Callable[[str], None] = lambda phase: None,
 ) -> Tensor:
     """Leave the gradient of the whole step in the parameters; returns language and shaping loss as one tensor."""
     model.zero_grad(set_to_none=True)
@@ -62,8 +73,10 @@ def backward(
         with placement.autocast():
             loss = next_character_loss(model, x, y, stage)
         scaled = loss if whole else _share(loss, part, work)
+        done("forward")
         scaled.total.backward()  # type: ignore[no-untyped-call]
         figures += torch.stack((scaled.language.detach(), (scaled.total - scaled.language).detach()))
+        done("backward")
     return group.sum_gradients(list(model.parameters()), figures)
 
 
