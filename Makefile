@@ -46,8 +46,8 @@ format: $(STAMP) ## rewrite the sources in the house style
 	$(BIN)/ruff check --fix src tests benchmarks
 	$(BIN)/ruff format src tests benchmarks
 
-bench: $(STAMP)  ## run the benchmarks
-	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+bench: $(STAMP)  ## run the benchmarks and write docs/benchmarks.md (some minutes on a quiet machine)
+	$(BIN)/loci bench --out docs/benchmarks.md
 
 docs: $(STAMP)   ## regenerate docs/cli.md from the commands' own help
 	$(BIN)/python docs/make_cli_reference.py

@@ -23,5 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "heads": ("lab", "do a run's attention heads follow the syntax of a treebank?"),
     "look": ("lab", "see inside one answer: attention, rollout, logit lens, causal tracing, on one page"),
     "repetition": ("lab", "loops and repetition against temperature and every other knob of the sampler"),
+    "doctor": ("machine", "cores, threads, speed, memory, versions, missing parts, and what to do about each"),
+    "bench": ("machine", "run the benchmarks of a checkout: ratios measured in one run, with their spread"),
     "course": ("course", "the course's own commands: pretrain, finetune, evaluate, london, dataset"),
 }
