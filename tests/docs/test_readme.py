@@ -5,45 +5,39 @@ import shlex
 from pathlib import Path
 
 import pytest
+from markdown_blocks import quickly, shell_commands
 
 from loci.cli.commands import COMMANDS
 from loci.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def commands() -> list[list[str]]:
-    blocks = re.findall(r"```sh\n(.*?)```", README, flags=re.S)
-    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
-    return [shlex.split(line, comments=True) for line in lines if line.strip()]
+COMMAND_LINES = shell_commands(README)
 
 
 def test_the_tour_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    tour = [command[1:] for command in commands() if command and command[0] == "loci"]
+    tour = [command[1:] for command in COMMAND_LINES if command[0] == "loci"]
     assert len(tour) >= 8
     for arguments in tour:
-        pairs = zip(["", *arguments[:-1]], arguments, strict=True)
-        quick = ["0.03" if before == "--minutes" else word for before, word in pairs]
-        assert main(quick) == 0, f"loci {shlex.join(arguments)}: {capsys.readouterr().err}"
+        assert main(quickly(arguments)) == 0, f"loci {shlex.join(arguments)}: {capsys.readouterr().err}"
 
 
 def test_the_two_commands_are_targets_of_the_makefile():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = [command[1] for command in commands() if command and command[0] == "make"]
+    targets = [command[1] for command in COMMAND_LINES if command[0] == "make"]
     assert {"demo", "test"} <= set(targets)
     for target in targets:
         assert re.search(rf"^{target}:", makefile, flags=re.M)
 
 
 def test_ci_calls_the_readmes_test_command():
-    assert ["make", "test"] in commands()
+    assert ["make", "test"] in COMMAND_LINES
     assert "make test\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
 def test_links_lead_somewhere():
-    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))):
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name} links to {target}"
 
