@@ -7,7 +7,7 @@ from loci.errors import LociError
 from loci.knowledge.abstention import NEVER
 from loci.knowledge.calibration import Isotonic, Temperature
 from loci.knowledge.rows import Prediction
-from loci.knowledge.run_calibration import FILE, fit_calibration, read_calibration, write_calibration
+from loci.knowledge.run_calibration import AS_IT_IS, FILE, fit_calibration, read_calibration, write_calibration
 
 ABOUT = {"questions": "slice.tsv", "questions_hash": "q", "model": "m"}
 
@@ -39,11 +39,14 @@ def test_a_boaster_is_humbled_on_people_it_was_not_fitted_on():
     assert (fitted.n, fitted.right) == (400, sum(bool(row.correct) for row in boaster()))
 
 
-def test_few_rows_get_a_temperature_only_and_the_threshold_is_the_one_that_pays():
+def test_few_rows_get_no_isotonic_fit_and_the_threshold_is_the_one_that_pays():
     rows = rows_of([0.9, 0.8, 0.7, 0.6, 0.3], [True, True, False, True, False])
     fitted = fit_calibration(rows, **ABOUT)
     assert fitted.isotonic is None
-    assert fitted.calibrator == fitted.temperature
+    # A temperature would embolden, but not to the good of rows it was not fitted on: it is not used.
+    assert fitted.temperature.value < 1
+    assert fitted.calibrator == AS_IT_IS
+    assert fitted.brier_after == fitted.brier_before
     # +1 −1 at level 0.5: 0.9 and 0.8 earn 2, all four 2 as well; the more cautious one is kept.
     assert fitted.threshold == pytest.approx(fitted.apply([0.8])[0])
     assert fit_calibration(rows, **ABOUT, level=0.9).threshold == pytest.approx(fitted.apply([0.8])[0])

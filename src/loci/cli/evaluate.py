@@ -129,10 +129,13 @@ def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, level: float) -
 def _sentence(fitted: RunCalibration) -> str:
     import math
 
-    from loci.knowledge.run_calibration import FOLDS
+    from loci.knowledge.run_calibration import AS_IT_IS, FOLDS
 
     threshold = f"answer from {fitted.threshold:.2f}" if math.isfinite(fitted.threshold) else "no answer pays"
+    change = f"Brier {fitted.brier_before:.3f} → {fitted.brier_after:.3f} over {FOLDS} folds"
+    if fitted.calibrator == AS_IT_IS:
+        change = f"no fit betters its Brier of {fitted.brier_before:.3f}, probabilities stay as they are"
     return (
-        f"calibrated on {fitted.n} questions of {fitted.questions}: Brier {fitted.brier_before:.3f} → "
-        f"{fitted.brier_after:.3f} over {FOLDS} folds; at trust level {fitted.level:g}: {threshold}"
+        f"calibrated on {fitted.n} questions of {fitted.questions}: {change}; "
+        f"at trust level {fitted.level:g}: {threshold}"
     )

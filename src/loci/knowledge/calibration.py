@@ -95,7 +95,9 @@ def error_if_calibrated(columns: Columns, rng: np.random.Generator, bins: int = 
 
 def brier(columns: Columns) -> Estimate:
     """Mean squared distance of confidence and truth: 0 is perfect, 0.25 is a coin that says so."""
-    return mean_estimate((columns.confidence - columns.right) ** 2)
+    found = mean_estimate((columns.confidence - columns.right) ** 2)
+    # The normal interval of a small mean may cross the bounds of what it estimates.
+    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
 
 
 def log_loss(columns: Columns) -> float:

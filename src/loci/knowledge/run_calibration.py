@@ -37,6 +37,7 @@ LEVEL = 0.5
 ENOUGH = 100
 """Rows from which on an isotonic fit, which bends anywhere, is considered at all."""
 FOLDS = 5
+AS_IT_IS: Calibrator = Temperature(1.0)
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class RunCalibration:
     """How a run's probabilities are to be read, and below which it should say "I don't know"."""
 
     calibrator: Calibrator
-    """The fit that is used: the better one on people it was not fitted on."""
+    """What is used: the best on people it was not fitted on, which may be to leave the probabilities as they are."""
     temperature: Temperature
     isotonic: Isotonic | None
     """None when there were too few rows."""
@@ -58,7 +59,7 @@ class RunCalibration:
     right: int
     brier_before: float
     brier_after: float
-    """Mean over folds, each judged by fits on the others."""
+    """Of what is used, mean over folds, each judged by fits on the others."""
 
     def apply(self, probabilities: Sequence[float]) -> list[float]:
         """The calibrated probabilities."""
@@ -98,10 +99,12 @@ def fit_calibration(
         )
     temperature = fit_temperature(taken)
     isotonic = fit_isotonic(taken) if len(taken) >= ENOUGH else None
-    chosen: Calibrator = temperature
-    after = _over_folds(taken, fit_temperature)
-    if isotonic is not None and (bent := _over_folds(taken, fit_isotonic)) < after:
-        chosen, after = isotonic, bent
+    before = brier(taken).value
+    # Few rows can teach a fit the wrong thing: then none is better.
+    chosen, after = AS_IT_IS, before
+    for fit, function in ((temperature, fit_temperature), (isotonic, fit_isotonic)):
+        if fit is not None and (found := _over_folds(taken, function)) < after:
+            chosen, after = fit, found
     threshold = best_threshold(recalibrated(taken, chosen), level)
     return RunCalibration(
         chosen,
@@ -114,7 +117,7 @@ def fit_calibration(
         questions_hash,
         len(taken),
         right,
-        brier(taken).value,
+        before,
         after,
     )
 

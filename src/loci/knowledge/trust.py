@@ -23,7 +23,6 @@ from loci.knowledge.abstention import (
 from loci.knowledge.calibration import (
     Bin,
     Calibrator,
-    Temperature,
     auroc,
     brier,
     error_if_calibrated,
@@ -46,11 +45,11 @@ from loci.knowledge.conformal import (
 )
 from loci.knowledge.metrics import Estimate, scorable
 from loci.knowledge.rows import UNKNOWABLE, Prediction
-from loci.knowledge.run_calibration import RunCalibration
+from loci.knowledge.run_calibration import AS_IT_IS, RunCalibration
 
 CURVE_POINTS = 500
-SHOWN_BINS = 10
-"""Bins of a reliability diagram; the error itself is measured in more."""
+SHOWN_BINS, ROWS_A_BIN = 10, 15
+"""Bins of a reliability diagram at most, and rows that each should hold; the error itself is measured in more bins."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +124,8 @@ def trust(
         log_loss=log_loss(whole),
         knows=knows_auroc(whole),
         recognises=auroc(whole.confidence, np.array([row.split not in UNKNOWABLE for row in scorable(rows)])),
-        bins=tuple(reliability(whole, SHOWN_BINS)),
-        before=_after(rest, Temperature(1.0)) if halved else None,
+        bins=_shown(whole),
+        before=_after(rest, AS_IT_IS) if halved else None,
         temperature=_after(rest, fit_temperature(fit)) if halved else None,
         isotonic=_after(rest, fit_isotonic(fit)) if halved else None,
         kept=_kept(rows, calibration, fitted_on) if calibration is not None else None,
@@ -139,8 +138,11 @@ def trust(
 
 def _after(rest: Columns, calibrator: Calibrator) -> Calibrated:
     found = recalibrated(rest, calibrator)
-    bins = tuple(reliability(found, SHOWN_BINS))
-    return Calibrated(calibrator, len(found), brier(found), expected_calibration_error(found), bins)
+    return Calibrated(calibrator, len(found), brier(found), expected_calibration_error(found), _shown(found))
+
+
+def _shown(found: Columns) -> tuple[Bin, ...]:
+    return tuple(reliability(found, max(1, min(SHOWN_BINS, len(found) // ROWS_A_BIN))))
 
 
 def _kept(rows: Sequence[Prediction], calibration: RunCalibration, fitted_on: Collection[str]) -> Kept | None:
@@ -151,7 +153,7 @@ def _kept(rows: Sequence[Prediction], calibration: RunCalibration, fitted_on: Co
     rest = columns(others)
     found = recalibrated(rest, calibration.calibrator)
     return Kept(
-        _after(rest, Temperature(1.0)),
+        _after(rest, AS_IT_IS),
         _after(rest, calibration.calibrator),
         priced_at(found, calibration.level, calibration.threshold),
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from loci.knowledge.metrics import scorable
 from loci.knowledge.provenance import EvidenceIndex
 from loci.knowledge.rows import UNKNOWABLE, Prediction
-from loci.knowledge.run_calibration import RunCalibration
+from loci.knowledge.run_calibration import AS_IT_IS, RunCalibration
 from loci.knowledge.scorecard import judged
 from loci.report.comparison.study import Study
 from loci.report.comparison.words import listed, marked, swatch
@@ -93,9 +93,10 @@ def _answer(row: Prediction, calibration: RunCalibration | None) -> str:
         text += f" {_share(row.probability)}"
         if calibration is not None and not row.abstained:
             (p,) = calibration.apply([row.probability])
-            text += f", {_share(p)} calibrated" + (": withheld" if p < calibration.threshold else "")
+            text += f", calibrated {_share(p)}" if calibration.calibrator != AS_IT_IS else ""
+            text += ": withheld" if p < calibration.threshold else ""
     if row.alternatives:
-        others = ", ".join(f"{html.escape(other)} {_share(p)}" for other, p in row.alternatives[:3])
+        others = ", ".join(f"{html.escape(other) or '(nothing)'} {_share(p)}" for other, p in row.alternatives[:3])
         text += f' <span class="quiet">then {others}</span>'
     return text
 

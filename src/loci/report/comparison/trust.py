@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from loci.knowledge.calibration import Bin, Calibrator, Temperature
+from loci.knowledge.run_calibration import AS_IT_IS
 from loci.knowledge.trust import Trust
 from loci.report.comparison.study import Study
 from loci.report.comparison.words import listed, once, percent, share, swatch
@@ -104,8 +105,9 @@ def _add_repairs(page: Page, study: Study, found: Found) -> None:
         parts += [(_described(p.calibrator), p) for p in (trust.temperature, trust.isotonic) if p is not None]
         if trust.kept is not None and calibration is not None:
             source = f"fitted on {calibration.n:,} questions of {calibration.questions}"
-            parts.append(("as it is", trust.kept.before))
-            parts.append((f"{_described(trust.kept.after.calibrator)}, {source}", trust.kept.after))
+            if calibration.calibrator != AS_IT_IS:
+                parts.append(("as it is", trust.kept.before))
+            parts.append((f"{_described(calibration.calibrator)}, {source}", trust.kept.after))
         rows += [[swatch(index, name), repair, p.rows, p.brier, p.error] for repair, p in parts if p is not None]
     if rows:
         unjudged = [
@@ -126,6 +128,8 @@ def _add_repairs(page: Page, study: Study, found: Found) -> None:
 
 
 def _described(calibrator: Calibrator) -> str:
+    if calibrator == AS_IT_IS:
+        return "left as it is"
     return f"temperature {calibrator.value:.2f}" if isinstance(calibrator, Temperature) else "isotonic"
 
 
@@ -158,7 +162,7 @@ def _add_abstention(page: Page, study: Study, found: Found) -> None:
     for index, name, trust in found:
         own = [(trust.kept.priced, ", its own")] if trust.kept is not None else []
         for priced, whose in [*((priced, "") for priced in trust.priced), *own]:
-            threshold = f"{priced.threshold:.2f}" if math.isfinite(priced.threshold) else "never answer"
+            threshold = Figures(f"{priced.threshold:.2f}" if math.isfinite(priced.threshold) else "never answer")
             rows.append(
                 [
                     swatch(index, name),
@@ -188,7 +192,7 @@ def _add_sets(page: Page, found: Found) -> None:
     rows: list[list[Cell]] = []
     for index, name, trust in found:
         for threshold, sets, simulated in trust.conformal:
-            size: Cell = "any answer" if threshold.unbounded else sets.size
+            size: Cell = Figures("any answer") if threshold.unbounded else sets.size
             rows.append(
                 [swatch(index, name), percent(threshold.coverage), sets.covered, share(simulated), size, sets.single]
             )
