@@ -44,6 +44,14 @@ def test_every_kind():
     ]
 
 
+def test_a_place_that_nobody_is_known_to_come_from_is_a_place_all_the_same():
+    studied = Corpus.from_lines(["Ann Leo. Ann Leo of Cork went to school in Kiel ."])
+    rows = [asked("Ann Leo", "Kiel"), asked("Ann Leo", "Graz"), asked("Ann Leo", "school")]
+    assert kinds(rows, corpus=studied) == [Kind.NOT_A_PLACE] * 3
+    found = kinds(rows, corpus=studied, places={"Kiel", "Graz"})
+    assert found == [Kind.SAME_LINE, Kind.UNLINKED, Kind.NOT_A_PLACE]
+
+
 def test_the_neighbour_in_the_embedding():
     vectors = {"Ann Leo": np.array([1.0, 0.0]), "Dan Poe": np.array([2.0, 0.1]), "Eve Kay": np.array([0.0, 1.0])}
     verdict = Judge(KNOWN, vectors=vectors, popular=1).verdicts([asked("Ann Leo", "Bern")])[0]

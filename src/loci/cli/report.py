@@ -29,6 +29,7 @@ def report(
     corpus: Path | None = None,
     train: Path | None = None,
     groups: Path | None = None,
+    places: Path | None = None,
     pairs: Annotated[tuple[Path, Path] | None, tyro.conf.arg(metavar="PATH PATH")] = None,
     window: int | None = None,
     title: str | None = None,
@@ -44,7 +45,9 @@ def report(
         corpus: The corpus, or the folder it lies in with its train questions, for evidence and fabrication (default:
             what each run says it was trained on).
         train: The train questions, for look-alike names and popular places (default: as for the corpus).
-        groups: Who belongs to which group: subject, tab, group on each line, or a world's people.jsonl.
+        groups: Who belongs to which group: subject, tab, group on each line, or a world's people.jsonl (default: the
+            one beside the corpus).
+        places: Places that count as real beside the known answers, one a line (default: those of the world).
         pairs: Two prediction files, line by line the same facts under other names.
         window: How many characters of a line the model was ever shown, as a step of the ceiling.
         title: The page's title (default: What it knows, or What they know).
@@ -60,7 +63,16 @@ def report(
     from loci.report.comparison import comparison_page, read_entries, study
 
     rng = np.random.default_rng(seed)
-    found = study(read_entries(runs), rng, corpus=corpus, train=train, groups=groups, pairs=pairs, window=window)
+    found = study(
+        read_entries(runs),
+        rng,
+        corpus=corpus,
+        train=train,
+        groups=groups,
+        places=places,
+        pairs=pairs,
+        window=window,
+    )
     if json:
         print(json_format.dumps(found.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
         return
@@ -77,8 +89,12 @@ def report(
 def _print(found: Study) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table("run", *(splits := list(dict.fromkeys(s for card in found.cards for s in card.accuracy))))
+    table = Table("run", "people", "exact match")
     for entry, card in zip(found.entries, found.cards, strict=True):
-        table.add_row(entry.name, *(str(card.accuracy.get(split, "–")) for split in splits))
-    Console().print(table)
+        for number, (split, rate) in enumerate(card.accuracy.items()):
+            table.add_row(
+                "" if number else Text(entry.name), split, str(rate), end_section=split == [*card.accuracy][-1]
+            )
+    Console(highlight=False).print(table)

@@ -2,14 +2,14 @@
 
 Every row gets one kind, the first that fits: right, withheld, no known answer at all, another answer of the same line,
 the answer of a look-alike name, a popular answer, an answer with no visible link. What counts as an answer ("place") is
-the set of answers known from training and from the rows themselves; nothing about births is assumed. Knows nothing of
-models; vectors of names are handed in.
+the set of answers known from training and from the rows themselves, and of any places handed in; nothing about births
+is assumed. Knows nothing of models; vectors of names are handed in.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -63,6 +63,8 @@ class Judge:
     vectors: Mapping[str, NDArray[np.floating]] | None = None
     """Name → the model's own vector of it."""
     popular: int = POPULAR
+    places: Collection[str] = ()
+    """Places beside the known answers, such as all that a world has: nobody may have been born where many studied."""
 
     def popular_answers(self) -> list[str]:
         """The commonest known answers, the commonest first; equals in alphabetical order."""
@@ -72,7 +74,7 @@ class Judge:
     def verdicts(self, rows: Sequence[Prediction]) -> list[Verdict]:
         """One verdict for each scorable row, in order."""
         rows = scorable(rows)
-        places = {*self.known.values(), *(answer for row in rows for answer in row.answers)}
+        places = {*self.places, *self.known.values(), *(answer for row in rows for answer in row.answers)}
         found: list[Verdict | None] = [self._at_once(row, places) for row in rows]
         open_rows = [row for row, verdict in zip(rows, found, strict=True) if verdict is None]
         subjects = [row.subject for row in open_rows if row.subject]

@@ -35,6 +35,8 @@ class Context:
     """Name → the model's own vector of it."""
     window: int | None = None
     """Characters of a line that the model was ever shown."""
+    places: frozenset[str] = frozenset()
+    """Places beside the known answers."""
     calibration: RunCalibration | None = None
     """The calibration that the run brings along."""
     fitted_on: frozenset[str] = frozenset()
@@ -67,7 +69,7 @@ def score(rows: Sequence[Prediction], context: Context, rng: np.random.Generator
     """Score one system's rows. Trust, bias and ceiling are judged on people not asked about in training."""
     fair = judged(rows)
     knowable = [row for row in fair if row.split not in UNKNOWABLE]
-    verdicts = Judge(context.known, context.corpus, context.vectors).verdicts(rows)
+    verdicts = Judge(context.known, context.corpus, context.vectors, places=context.places).verdicts(rows)
     has_groups = any(row.group is not None for row in fair)
     answered = any(row.answers and not row.abstained for row in knowable)
     return Scorecard(

@@ -6,7 +6,7 @@ Knows where a run keeps its rows and curves; knows nothing of scoring.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ _SPLIT_WORDS = {
     "train": SEEN,
     "dev": HELD_OUT,
     "test": HELD_OUT,
+    "validation": HELD_OUT,
     "unstated": UNSTATED,
     "outside": UNSEEN,
     SEEN: SEEN,
@@ -126,6 +127,31 @@ def read_groups(path: str | Path) -> dict[str, str]:
             ) from None
         groups[str(subject).strip()] = str(group).strip()
     return groups
+
+
+def read_places(path: str | Path) -> frozenset[str]:
+    """Places, one a line; or every "place" of JSON lines, as a world's people.jsonl tells them."""
+    source = load(path)
+    raise_first_error(source.findings)
+    found: set[str] = set()
+    for number, line in enumerate(source.lines(), start=1):
+        if line.startswith("{"):
+            try:
+                found.update(_places_in(json.loads(line)))
+            except ValueError:
+                raise LociError("not valid JSON", path=path, line=number) from None
+        else:
+            found.add(line.strip())
+    return frozenset(found - {""})
+
+
+def _places_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            if name == "place" and isinstance(part, str):
+                yield part
+            else:
+                yield from _places_in(part)
 
 
 def with_groups(entry: Entry, groups: Mapping[str, str]) -> Entry:

@@ -23,13 +23,13 @@ from loci.knowledge.rows import HELD_OUT, SEEN, Prediction, read_predictions
 from loci.knowledge.scorecard import Context, Scorecard, judged, score
 from loci.knowledge.significance import McNemar, holm, mcnemar, paired, paired_bootstrap
 from loci.report.comparison.beside import look_beside
-from loci.report.comparison.entries import Entry, read_groups, with_groups
+from loci.report.comparison.entries import Entry, read_groups, read_places, with_groups
 from loci.text.corpus import Corpus
 from loci.text.layout import survey
 from loci.text.questions import Questions
 
 PEOPLE = "people.jsonl"
-"""The file in which a world tells the origin of every name."""
+"""The file in which a world tells the origin of every name, and its places."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ def study(
     corpus: Path | None = None,
     train: Path | None = None,
     groups: Path | None = None,
+    places: Path | None = None,
     pairs: tuple[Path, Path] | None = None,
     window: int | None = None,
 ) -> Study:
@@ -94,18 +95,20 @@ def study(
     if not entries:
         raise LociError("nothing to compare", remedy="name at least one run or prediction file")
     folder = corpus if corpus is not None and corpus.is_dir() else None
-    if groups is None and folder is not None and (folder / PEOPLE).is_file():
-        groups = folder / PEOPLE
-    if groups is not None:
-        table = read_groups(groups)
-        entries = [with_groups(entry, table) for entry in entries]
+    people = [_people(corpus or entry.corpus) for entry in entries]
+    told = {file: read_groups(file) for file in {groups, *people} if file is not None}
+    entries = [
+        with_groups(entry, told[file]) if (file := groups or own) is not None else entry
+        for entry, own in zip(entries, people, strict=True)
+    ]
+    real = {file: read_places(file) for file in {places, *people} if file is not None}
     if train is None and folder is not None:
         train = next((path for role, path in survey(folder).questions if role == "train"), None)
     corpora: dict[Path, Corpus] = {}
     taught: dict[Path, dict[str, tuple[str, str]]] = {}
     contexts = []
     remarks: list[str] = []
-    for entry in entries:
+    for entry, own in zip(entries, people, strict=True):
         text, asked = corpus or entry.corpus, train or entry.questions
         if text is not None and text not in corpora:
             corpora[text] = Corpus.read(text)
@@ -113,15 +116,16 @@ def study(
             taught[asked] = {
                 q.subject: (q.text, q.answers[0]) for q in Questions.read(asked) if q.subject and q.answers
             }
-        people = taught[asked] if asked is not None else _seen(entry.rows)
-        beside = look_beside(entry, {subject: question for subject, (question, _) in people.items()})
+        pupils = taught[asked] if asked is not None else _seen(entry.rows)
+        beside = look_beside(entry, {subject: question for subject, (question, _) in pupils.items()})
         remarks += beside.remarks
         contexts.append(
             Context(
-                known={subject: answer for subject, (_, answer) in people.items()},
+                known={subject: answer for subject, (_, answer) in pupils.items()},
                 corpus=corpora[text] if text is not None else None,
                 vectors=beside.vectors,
                 window=window,
+                places=frozenset().union(*(real[file] for file in (places, own) if file is not None)),
                 calibration=beside.calibration,
                 fitted_on=beside.fitted_on,
             )
@@ -138,6 +142,12 @@ def study(
         renamed=_renamed(entries[0], pairs) if pairs else None,
         remarks=tuple(remarks),
     )
+
+
+def _people(corpus: Path | None) -> Path | None:
+    """The people of the world that a corpus, or the folder of one, belongs to."""
+    folder = corpus if corpus is None or corpus.is_dir() else corpus.parent
+    return folder / PEOPLE if folder is not None and (folder / PEOPLE).is_file() else None
 
 
 def headline_split(entries: Sequence[Entry]) -> str:
