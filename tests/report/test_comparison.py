@@ -1,5 +1,7 @@
 import json
 import math
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from loci.errors import LociError
 from loci.knowledge.fabrication import Kind
 from loci.knowledge.rows import Prediction, write_predictions
 from loci.report.comparison import comparison_page, read_entries, read_groups, study
-from loci.report.comparison.entries import Entry, read_entry, split_of, with_groups
+from loci.report.comparison.entries import Entry, read_entry, read_places, split_of, with_groups
 from loci.report.comparison.examples import chosen_rows
 from loci.report.comparison.words import listed, once, p_value
 from synthetic_runs import Vices, make_run, make_world
@@ -36,6 +38,7 @@ def computed(folder):
         ("birth_dev", "held-out"),
         ("birth_test_inputs", "held-out"),
         ("birth_outside", "unseen"),
+        ("birth_validation", "held-out"),
         ("birth_unstated", "unstated"),
         ("held-out", "held-out"),
         ("held_out", "held-out"),
@@ -91,6 +94,31 @@ def test_groups_from_a_table_and_from_a_world(folder, tmp_path):
         assert caught.value.line == 2
 
 
+def test_a_world_tells_its_places_and_a_file_may_too(folder, tmp_path):
+    people = folder / "world" / "people.jsonl"
+    first = json.loads(people.read_text(encoding="utf-8").splitlines()[0])
+    assert {first["birth"]["place"], first["work"]["place"]} <= read_places(people)
+    table = tmp_path / "places.txt"
+    table.write_text("Oslo\n\n New York \n", encoding="utf-8")
+    assert read_places(table) == {"Oslo", "New York"}
+    table.write_text("Oslo\n{", encoding="utf-8")
+    with pytest.raises(LociError, match="not valid JSON") as caught:
+        read_places(table)
+    assert caught.value.line == 2
+
+
+def test_a_run_on_a_world_needs_no_flags(folder, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(folder / "weak", run)
+    world = folder / "world"
+    notes = {"data": {"corpus": str(world / "wiki.txt"), "questions": str(world / "birth_places_train.tsv")}}
+    (run / "run.json").write_text(json.dumps(notes), encoding="utf-8")
+    found = study(read_entries([run]), np.random.default_rng(0))
+    assert found.cards[0].groups is not None
+    assert found.contexts[0].places == read_places(world / "people.jsonl")
+    assert found.cards[0].ceiling is not None
+
+
 def test_the_study_finds_what_was_put_in(computed):
     weak, strong = computed.cards
     assert computed.split == "held-out"
@@ -103,6 +131,18 @@ def test_the_study_finds_what_was_put_in(computed):
     assert weak.groups is not None
     assert computed.baseline is not None
     assert [step.name for step in weak.ceiling.steps][3] == "within 112 characters"
+
+
+def test_the_better_run_stands_first_whatever_the_order(computed, folder):
+    turned = study(read_entries([folder / "strong", folder / "weak"]), np.random.default_rng(0))
+    assert turned.duels[0].difference.value < 0
+    for found in (computed, turned):
+        text = comparison_page(found).html()
+        rows = re.findall(r"<tr>(.*?)</tr>", text, flags=re.S)
+        duel = next(row for row in rows if 'title="strong"' in row and 'title="weak"' in row)
+        assert duel.index('title="strong"') < duel.index('title="weak"')
+        assert re.search(r"\+\d+\.\d <", duel)
+        assert "more than <strong>weak</strong>, and the difference is beyond chance" in text
 
 
 def test_all_numbers_are_json(computed):
@@ -156,7 +196,7 @@ def test_runs_with_no_question_in_common_have_no_duel(tmp_path):
         write_predictions(tmp_path / f"{name}.jsonl", [Prediction(name, "x", answers=("x",))])
     found = study(read_entries([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]), np.random.default_rng(0))
     assert found.duels == ()
-    assert "none of the differences" in comparison_page(found).html()
+    assert "no run more" in comparison_page(found).html()
 
 
 def test_nothing_to_compare(tmp_path):

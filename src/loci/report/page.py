@@ -30,6 +30,10 @@ _NUMERAL = re.compile(r"[<+−]?\s?\d[\d.,]*(\s%)?|–")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
 
 
+WIDE = 7
+"""Columns beyond which a table sets intervals below their numbers, to stay within a screen."""
+
+
 class Markup(str):
     """Text that already is HTML and goes into the page as it stands."""
 
@@ -91,9 +95,10 @@ class Page:
             "<tr>" + "".join(f"<td{kind}>{_cell(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>"
             for row in body
         )
+        wide = ' class="wide"' if len(headers) > WIDE else ""
         table = (
             f'<figure class="table"><div class="scroll" tabindex="0" role="region" '
-            f'aria-label="{html.escape(_plain(caption) or "table")}"><table><thead><tr>{head}</tr></thead>'
+            f'aria-label="{html.escape(_plain(caption) or "table")}"><table{wide}><thead><tr>{head}</tr></thead>'
             f"<tbody>{lines}</tbody></table></div>{_caption(caption)}</figure>"
         )
         summary = f"<summary>{html.escape(folded)}</summary>"

@@ -8,8 +8,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
+from loci.knowledge.metrics import Estimate
 from loci.report.comparison.study import Duel, Study
-from loci.report.comparison.words import p_value, points, swatch
+from loci.report.comparison.words import listed, p_value, points, swatch
 from loci.report.figures.knowledge import ceiling_bars, loss_curves, rate_bars
 from loci.report.page import Cell, Page
 from loci.report.style import NEUTRAL, series_colour
@@ -64,13 +65,19 @@ def add_accuracy(page: Page, study: Study) -> None:
 
 
 def _duel(duel: Duel, index: Mapping[str, int]) -> list[Cell]:
+    """The better run first."""
+    better, worse, only_better, only_worse = duel.second, duel.first, duel.test.only_second, duel.test.only_first
+    difference = duel.difference
+    if difference.value < 0:
+        better, worse, only_better, only_worse = worse, better, only_worse, only_better
+        difference = Estimate(-difference.value, -difference.high, -difference.low, difference.n)
     return [
-        swatch(index[duel.second], duel.second),
-        swatch(index[duel.first], duel.first),
+        swatch(index[better], better),
+        swatch(index[worse], worse),
         duel.test.n,
-        points(duel.difference),
-        duel.test.only_second,
-        duel.test.only_first,
+        points(difference),
+        only_better,
+        only_worse,
         p_value(duel.p_value),
     ]
 
@@ -94,11 +101,17 @@ def _verdict(study: Study) -> str:
         for duel in against
         if duel.p_value < SIGNIFICANT and (duel.difference.value > 0) == (duel.second == name)
     ]
-    if len(beaten) == len(scored) - 1:
-        return text + ", more than every other run, and the difference is beyond chance."
+    others = [other for _, other in scored if other != name]
+    rivals = f"**{others[0]}**" if len(others) == 1 else "every other run"
+    if sum(value == best for value, _ in scored) > 1:
+        return f"{text}, and no run more."
+    if len(beaten) == len(others):
+        return f"{text}, more than {rivals}, and the difference is beyond chance."
     if beaten:
-        return text + f", more than the others; beyond chance only against {', '.join(f'**{b}**' for b in beaten)}."
-    return text + ", the most of all; none of the differences is beyond chance."
+        return f"{text}, more than {rivals}; beyond chance only against {listed([f'**{b}**' for b in beaten])}."
+    if not against:
+        return f"{text}, more than {rivals}; with no question in common, it may be chance."
+    return f"{text}, more than {rivals}, but the difference may be chance."
 
 
 def add_ceiling(page: Page, study: Study) -> None:

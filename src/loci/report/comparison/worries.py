@@ -26,18 +26,9 @@ def add_fabrication(page: Page, study: Study) -> None:
         "What became of every question. A wrong answer is put down to the first origin that fits: the person’s own "
         "line, a look-alike name, popularity, or nothing visible.",
     )
-    lacking = []
-    if not any(context.corpus for context in study.contexts):
-        lacking.append("Without a corpus, answers from the same line are not told apart.")
-    if not any(context.known for context in study.contexts):
-        lacking.append("Without the train questions, look-alike names and popular places are not told apart.")
-    elif unread := [
-        entry.name for entry, context in zip(study.entries, study.contexts, strict=True) if context.vectors is None
-    ]:
-        lacking.append(f"Look-alikes are told by spelling alone, not in the model’s own embedding: {listed(unread)}.")
     page.add_figure(
         fabrication_bars([entry.name for entry in study.entries], [card.fabrication for card in study.cards]),
-        " ".join(["Intervals are in the table and under the pointer.", *lacking]),
+        " ".join(["Intervals are in the table and under the pointer.", *_told_apart(study)]),
     )
     kinds = [
         kind
@@ -65,6 +56,22 @@ def add_fabrication(page: Page, study: Study) -> None:
         if chance
         else "Shares of all questions, with 95 % intervals.",
     )
+
+
+def _told_apart(study: Study) -> list[str]:
+    """How look-alikes were found, and which origins could not be told apart for want of what."""
+    said = []
+    if not any(context.corpus for context in study.contexts):
+        said.append("Without a corpus, answers from the same line are not told apart.")
+    if not any(context.known for context in study.contexts):
+        return [*said, "Without the train questions, look-alike names and popular places are not told apart."]
+    names = [entry.name for entry in study.entries]
+    read = [name for name, context in zip(names, study.contexts, strict=True) if context.vectors is not None]
+    if read:
+        said.append(f"A name’s embedding is the model’s state where the name ends ({listed(read)}).")
+    if unread := [name for name in names if name not in read]:
+        said.append(f"Look-alikes are told by spelling alone, without the model’s own embedding ({listed(unread)}).")
+    return said
 
 
 def made_up(table: Mapping[Kind, Rate]) -> Rate:

@@ -15,7 +15,7 @@ from loci.knowledge.calibration import Bin
 from loci.knowledge.ceiling import Ceiling
 from loci.knowledge.fabrication import Kind
 from loci.knowledge.metrics import Rate
-from loci.report.style import BAD, GOOD, NEUTRAL, PALETTE, series_colour
+from loci.report.style import BAD, GOOD, NEUTRAL, PALETTE, faded, series_colour
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -32,7 +32,7 @@ KIND_COLOURS = {
 }
 LONGEST_NAME = 22
 WIDEST_LABEL = 14
-READABLE = 20
+READABLE = 24
 PERCENT = {"range": [-1, 101], "tickvals": [0, 20, 40, 60, 80, 100]}
 
 
@@ -104,8 +104,9 @@ def reliability_curves(names: Sequence[str], bins: Sequence[Sequence[Bin]]) -> g
         figure.add_scatter(
             x=[100 * part.confidence for part in parts],
             y=[100 * part.accuracy.value for part in parts],
-            error_y=_whiskers([part.accuracy for part in parts]),
+            error_y={**_whiskers([part.accuracy for part in parts]), "color": faded(series_colour(index), 0.5)},
             mode="lines+markers",
+            cliponaxis=False,
             name=short(name),
             marker={"color": series_colour(index), "size": 8},
             line={"color": series_colour(index), "width": 2},
@@ -202,6 +203,7 @@ def popularity_dots(names: Sequence[str], tables: Sequence[Popularity | None], t
             y=labels,
             x=[100 * table.get(answer, 0) for answer in answers],
             mode="markers",
+            cliponaxis=False,
             name=short(name),
             marker={"color": series_colour(index), "size": 10},
             hovertemplate="given %{x:.1f} %<extra>%{fullData.name}</extra>",
@@ -227,6 +229,7 @@ def group_dots(names: Sequence[str], reports: Sequence[GroupReport | None]) -> g
             x=[100 * score.accuracy.value for score in report.groups],
             error_x=_whiskers([score.accuracy for score in report.groups]),
             mode="markers",
+            cliponaxis=False,
             name=short(name),
             marker={"color": series_colour(index), "size": 10},
             hovertemplate="%{y}: %{x:.1f} %<extra>%{fullData.name}</extra>",
