@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from loci.cli.commands import COMMANDS
+from loci.cli.course import SUBCOMMANDS
 
 TARGET = Path(__file__).with_name("cli.md")
 
@@ -24,6 +25,7 @@ def reference() -> str:
     """The whole page."""
     parts = ["# Commands\n\nMade by `make docs` from the commands' own help.\n", f"```\n{help_of()}\n```\n"]
     parts += [f"## loci {name}\n\n```\n{help_of(name)}\n```\n" for name in COMMANDS]
+    parts += [f"### loci course {name}\n\n```\n{help_of('course', name)}\n```\n" for name in SUBCOMMANDS]
     return "\n".join(parts)
 
 
