@@ -62,7 +62,7 @@ def test_other_systems_answers_are_scored(world, tmp_path, capsys):
 
 
 def test_variant_seed_and_minutes_reach_the_recipe(world, tmp_path):
-    flags = ["--variant", "rope", "--seed", "9", "--minutes", "0.01", "--tensorboard"]
+    flags = ["--variant", "rope", "--seed", "9", "--minutes", "0.01", "--no-tensorboard"]
     assert (
         main(["train", "--recipe", "course-2024", "--data", str(world), "--out", str(tmp_path / "run"), *TINY, *flags])
         == 0

@@ -26,7 +26,9 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
     from rich.console import Console
     from rich.table import Table
 
+    from loci import machine
     from loci.cli.progress import ProgressBar
+    from loci.cli.threads import chosen_threads
     from loci.experiments.demo import as_json, run_demo
     from loci.training.observers import MetricsFile
 
@@ -35,7 +37,8 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
     def observers(name: str, run: Path) -> list[Observer]:
         return [MetricsFile(run), ProgressBar()]
 
-    result = run_demo(out, minutes=minutes, seed=seed, observers=observers, say=console.print)
+    with machine.threads(chosen_threads()):
+        result = run_demo(out, minutes=minutes, seed=seed, observers=observers, say=console.print)
     if json:
         print(as_json(result))
         return

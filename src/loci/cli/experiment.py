@@ -48,15 +48,17 @@ def experiment(
     if name is None:
         return _list(EXPERIMENTS, json)
     carry_out = find_experiment(name)
+    from loci import machine
     from loci.cli.interrupt import InterruptFlag
     from loci.cli.progress import ProgressBar
+    from loci.cli.threads import chosen_threads
     from loci.experiments.trials import QUICK_SEEDS, SEEDS, Hooks, Settings, Stopped
 
     console = Console(stderr=json)
     settings = Settings(seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS, minutes, quick)
     folder = out if out is not None else Path(f"experiment-{name}" + ("-quick" if quick else ""))
 
-    with InterruptFlag() as interrupted:
+    with InterruptFlag() as interrupted, machine.threads(chosen_threads()):
         hooks = Hooks(lambda label: [ProgressBar(label)], console.print, lambda: interrupted.raised)
         try:
             report = carry_out(folder, settings, hooks)

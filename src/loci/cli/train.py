@@ -34,7 +34,7 @@ def train(
     seed: int | None = None,
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     resume: bool = False,
-    tensorboard: bool = False,
+    no_tensorboard: bool = False,
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto",
     precision: Literal["auto", "fp32", "bf16"] = "auto",
     threads: int | None = None,
@@ -53,7 +53,7 @@ def train(
         seed: Seed of weights, batches and dropout.
         set: A change to the recipe, as stage.field=value or model.field=value; may be given several times.
         resume: Continue the run in --out from its newest checkpoint.
-        tensorboard: Write TensorBoard events into the run's folder.
+        no_tensorboard: Write no TensorBoard events; where TensorBoard is installed they go into the run's folder.
         device: Where to train; auto takes CUDA, then MPS, then the CPU.
         precision: auto is bf16 on CUDA where it is built in, and fp32 elsewhere.
         threads: How many threads; otherwise what a short measurement finds best (or OMP_NUM_THREADS, or the run's own).
@@ -66,11 +66,13 @@ def train(
     from loci import machine
     from loci.cli.interrupt import InterruptFlag
     from loci.cli.progress import ProgressBar
+    from loci.cli.threads import chosen_threads
     from loci.training.device import choose
     from loci.training.distributed import Group, local_rank, restarted
     from loci.training.loop import Observer, Saving
     from loci.training.loop import train as carry_out
     from loci.training.observers import MetricsFile, TensorBoard
+    from loci.training.run import read_run
 
     resume = resume or (restarted() and (out / "run.json").exists())
     placement = choose(device, precision, local_rank=local_rank())
@@ -79,14 +81,12 @@ def train(
         chosen = _changed(chosen, variant, seed, set, minutes)
 
     def observers(run: Path) -> list[Observer]:
-        board = [TensorBoard(run / "tensorboard")] if tensorboard and TensorBoard.available() else []
+        board = [TensorBoard(run / "tensorboard")] if TensorBoard.available() and not no_tensorboard else []
         return [MetricsFile(run), ProgressBar(), *board]
 
-    if tensorboard and not TensorBoard.available():
-        print("loci train: TensorBoard is not installed (pip install 'loci-lab[tensorboard]')", file=sys.stderr)
     with (
         InterruptFlag() as interrupted,
-        machine.threads(_threads(threads, out if resume else None)),
+        machine.threads(chosen_threads(threads, read_run(out).threads if resume else None)),
         Group.join(placement.device) as group,
     ):
         outcome = carry_out(
@@ -107,28 +107,6 @@ def train(
     console.print(f"trained {outcome.total_steps} steps in {outcome.seconds / 60:.1f} min: {out}")
     console.print(f"ask it: loci evaluate {out} --questions FILE")
     return 0
-
-
-def _threads(wanted: int | None, resumed: Path | None) -> int:
-    """As asked; or as the run had them, whose sums are to round the same; or as the environment or a probe says."""
-    import os
-
-    import torch
-
-    from loci import machine
-    from loci.errors import LociError
-    from loci.training.run import read_run
-
-    if wanted is not None and wanted < 1:
-        raise LociError(f"--threads must be at least 1, it is {wanted}")
-    recorded = read_run(resumed).threads if resumed is not None else None
-    if wanted is not None or recorded is not None:
-        return wanted or recorded or 1
-    if "OMP_NUM_THREADS" in os.environ or machine.usable_cores() == 1:
-        return torch.get_num_threads()
-    probe = machine.probe_threads()
-    print(f"loci train: {probe}", file=sys.stderr)
-    return probe.best
 
 
 def _fresh(recipe: str, data: Path | None, corpus: Path | None, questions: Path | None) -> tuple[TrainingData, Recipe]:
