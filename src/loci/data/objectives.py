@@ -136,7 +136,7 @@ def question_prompt(vocab: Vocab, question: str) -> NDArray[np.int64]:
 
 Factory = Callable[..., Objective[Any]]
 
-OBJECTIVES: Mapping[str, Factory] = {
+OBJECTIVES: dict[str, Factory] = {
     "corruption-2021": lambda vocab, block_size, **options: SpanCorruption(vocab, block_size, True, **options),
     "corruption-2024": lambda vocab, block_size, **options: SpanCorruption(vocab, block_size, False, **options),
     "language-model": LanguageModel,

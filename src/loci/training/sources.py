@@ -50,9 +50,9 @@ class TrainingData:
         """For run.json: where it lay and what exactly it was."""
         questions = self.questions
         return {
-            "corpus": str(self.corpus.path) if self.corpus.path else None,
+            "corpus": str(self.corpus.path.resolve()) if self.corpus.path else None,
             "corpus_hash": self.corpus.hash,
-            "questions": str(questions.path) if questions is not None and questions.path else None,
+            "questions": str(questions.path.resolve()) if questions is not None and questions.path else None,
             "questions_hash": questions.hash if questions is not None else None,
         }
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from loci.knowledge.metrics import Estimate, mean_estimate
 from loci.report.experiments.parts import QUICK_NOTE, ExperimentReport, Section, Table, seeds_of
+from loci.report.page import Cell
 from loci.report.style import NEUTRAL, series_colour
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def shaping_report(
 ) -> ExperimentReport:
     """Words, tables and figures."""
     plain = [m for m in measured if m.condition == conditions[0].name]
-    rows = []
+    rows: list[list[Cell]] = []
     for condition in conditions:
         own = [m for m in measured if m.condition == condition.name]
         rows.append([condition.name, *(_mean(own, get) for get in _GETTERS), _cost(own, plain)])
