@@ -238,3 +238,9 @@ def test_a_hundred_thousand_people_in_a_minute(tmp_path: Path) -> None:
     with (tmp_path / "w" / "people.jsonl").open(encoding="utf-8") as truth:
         names = [json.loads(line)["name"] for line in truth]
     assert len(set(names)) == 100_000
+
+
+def test_a_split_of_nobody_has_no_file(tmp_path):
+    write_world(WorldSpec(people=20, train_share=0.5, dev_share=0.5), tmp_path / "world")
+    assert (tmp_path / "world" / "birth_dev.tsv").exists()
+    assert not (tmp_path / "world" / "birth_test_inputs.tsv").exists()

@@ -34,7 +34,7 @@ BIRTH_FILES = {
     UNSTATED: "birth_unstated.tsv",
     OUTSIDE: "birth_outside.tsv",
 }
-COURSE_FILES = (CORPUS, BIRTH_FILES[TRAIN], BIRTH_FILES[DEV], BIRTH_FILES[TEST])
+SPLITS = (TRAIN, DEV, TEST)
 # Everything a world folder may hold; a folder with anything else in it is never replaced.
 OWN_ENTRIES = {CORPUS, PARSES, TRUTH, MANIFEST, RELATIONS, *BIRTH_FILES.values()}
 
@@ -214,7 +214,8 @@ def _fill(
     alphabet = Alphabet()
     with ExitStack() as stack:
         files = _Files(folder, stack)
-        for name in (*COURSE_FILES, TRUTH):
+        asked = [BIRTH_FILES[split] for split, n in zip(SPLITS, spec.counts, strict=False) if n]
+        for name in (CORPUS, *asked, TRUTH):  # in this order in the manifest; a split of nobody has no file
             files.open(name)
         for person, lines in tellings(spec):
             first = files.lines[CORPUS] + 1
