@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from contract import CHECKS, TINY, build, gradients
+from contract import CHECKS, TINY, build, cached_shared_prefix, gradients, prefixes_agree, reproducible, shapes
 
 from loci.errors import LociError
 from loci.model import GPT, VARIANTS
@@ -43,6 +43,10 @@ PAIRS = [
 ]
 
 
+#: What an option can break; the rest is the same code at every config.
+BREAKABLE = [check for check in CHECKS if check not in (shapes, prefixes_agree, cached_shared_prefix, reproducible)]
+
+
 @cache
 def model_with(variant: str, option: str) -> GPT:
     return build(VARIANTS[variant].apply(TINY).replace(**OPTIONS[option]))
@@ -50,7 +54,7 @@ def model_with(variant: str, option: str) -> GPT:
 
 @pytest.mark.parametrize(("variant", "option"), PAIRS)
 def test_every_option_honours_the_contract(variant: str, option: str) -> None:
-    for check in CHECKS:
+    for check in BREAKABLE:
         check(model_with(variant, option))
 
 
@@ -62,7 +66,7 @@ def test_folded_attention_refuses_what_would_come_between_the_projections(option
         VARIANTS["folded"].apply(TINY).replace(**OPTIONS[option])
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", BREAKABLE, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("option", ["rms", "zero_init", "tied_head", "value_embeddings"])
 def test_folded_attention_takes_the_others(check: Callable[[GPT], None], option: str) -> None:
     check(model_with("folded", option))
