@@ -82,3 +82,17 @@ def test_a_model_turned_to_another_precision_gets_tables_of_it() -> None:
     double = model.double()(ids).logits
     assert double.dtype == torch.float64
     torch.testing.assert_close(single.double(), double, rtol=0, atol=1e-5)
+
+
+def test_turning_does_not_depend_on_how_the_numbers_lie():
+    rope = Rope(GPTConfig(vocab_size=9, n_head=2, n_embd=8))
+    places = torch.arange(5)[None]
+    x = torch.randn(3, 2, 5, 4, generator=torch.Generator().manual_seed(0))
+    expected = rope.rotate(x, places)
+    odd_offset = torch.cat((torch.zeros(1), x.flatten()))[1:].view_as(x)
+    odd_stride = torch.cat((x, torch.zeros(3, 2, 5, 1)), dim=-1)[..., :4]
+    every_other = torch.stack((x, x), dim=-1)[..., 0]
+    for same in (odd_offset, odd_stride, every_other):
+        assert torch.equal(rope.rotate(same, places), expected)
+    assert rope.rotate(x.bfloat16(), places).dtype == torch.bfloat16
+    torch.testing.assert_close(rope.rotate(x.bfloat16(), places).float(), expected, atol=0.05, rtol=0.05)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -10,6 +9,7 @@ from loci.model.attention import ATTENTIONS, Attention
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, total
+from loci.model.pointwise import relu_squared
 from loci.model.positions import Positions
 
 
@@ -18,7 +18,7 @@ class ReLUSquared(nn.Module):
 
     def forward(self, x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         """Square what is positive."""
-        return F.relu(x).square()
+        return relu_squared(x)
 
 
 def make_norm(config: GPTConfig) -> nn.Module:

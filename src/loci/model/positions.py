@@ -83,7 +83,7 @@ class Rope(Positions):
         super().__init__(config)
         self.width = config.query_width
         self._tables: tuple[Tensor, Tensor] | None = None
-        self._turn: tuple[Tensor, Tensor, Tensor] | None = None  # the last places asked for, their cosines and sines
+        self._turn: tuple[Tensor, Tensor] | None = None  # the last places asked for, and their angles as cos + i·sin
 
     def tables(self, length: int, like: Float[Tensor, "..."]) -> tuple[Float[Tensor, "L F"], Float[Tensor, "L F"]]:
         """Cosines and sines of at least the first `length` places; remembered, since every layer of every step asks."""
@@ -98,14 +98,19 @@ class Rope(Positions):
 
     def rotate(self, x: Float[Tensor, "B H T D"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B H T D"]:
         """Turn every pair (x₂ᵢ, x₂ᵢ₊₁) by its angle."""
+        wide = x if x.dtype in (torch.float32, torch.float64) else x.float()  # there are no narrow complex numbers
         turn = self._turn
-        # Queries and keys of all layers of a step share one tensor of places, so its identity is enough.
-        if turn is None or turn[0] is not positions or turn[1].dtype != x.dtype:
-            cos, sin = self.tables(int(positions.max()) + 1, x)
-            self._turn = turn = (positions, cos[positions][:, None], sin[positions][:, None])
-        _, cos, sin = turn
-        even, odd = x[..., 0::2], x[..., 1::2]
-        return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
+        # Queries and keys of a layer share one tensor of places, so its identity is enough.
+        if turn is None or turn[0] is not positions or turn[1].dtype != wide.dtype.to_complex():
+            cos, sin = self.tables(int(positions.max()) + 1, wide)
+            self._turn = turn = (positions, torch.complex(cos[positions], sin[positions])[:, None])
+        # A pair is a complex number and the turn a product: one pass over memory instead of seven.
+        pairs = wide.view(*wide.shape[:-1], -1, 2)
+        *strides, last = pairs.stride()
+        if last != 1 or pairs.storage_offset() % 2 or any(stride % 2 for stride in strides):
+            pairs = pairs.clone(memory_format=torch.contiguous_format)  # a complex number lies at an even place
+        turned = torch.view_as_real(torch.view_as_complex(pairs) * turn[1]).flatten(-2)
+        return turned if wide is x else turned.to(x.dtype)
 
 
 def rope_tables(places: Int[Tensor, "L"], width: int) -> tuple[Float[Tensor, "L F"], Float[Tensor, "L F"]]:

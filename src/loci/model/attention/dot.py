@@ -6,7 +6,6 @@ where it is. β = 1/√I unless the config says otherwise.
 
 from __future__ import annotations
 
-import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -15,6 +14,7 @@ from loci.model.attention.temperature import Temperature
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, products, total
+from loci.model.pointwise import unit_rms
 from loci.model.positions import POSITIONS, Positions
 
 
@@ -70,7 +70,7 @@ class DotAttention(Attention):
 
 def normalise(x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B H T D"]:
     """Queries or keys at unit root mean square."""
-    return F.rms_norm(x, x.shape[-1:])
+    return unit_rms(x)
 
 
 def query_key_cost(config: GPTConfig, length: int, keys: int) -> Cost:
@@ -79,12 +79,11 @@ def query_key_cost(config: GPTConfig, length: int, keys: int) -> Cost:
     rotates = POSITIONS[config.positions].rotates
     fused = config.attn_pdrop == 0  # if not, `attend_cost` counts the last copies
     copies = int(config.qk_norm) + int(rotates and fused)
+    lengths = config.n_head if config.qk_norm else 0  # one number a vector, for the gradient of its norm
     turned = length if keys == length else length + keys  # self-attention turns both by one table
     tables = turned * config.query_width if rotates else 0
-    # After either the heads lie apart, so that bringing them together again is one copy more.
-    merged = length * config.n_embd if copies and fused else 0
     temperature = Temperature.cost(config, length, width=config.query_width, heads=config.n_head)
-    return temperature + keep(copies * (length + keys) * meet + tables + merged)
+    return temperature + keep((length + keys) * (copies * meet + lengths) + tables)
 
 
 def attend_cost(config: GPTConfig, length: int, keys: int) -> Cost:
