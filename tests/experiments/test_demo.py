@@ -16,7 +16,7 @@ def folder(tmp_path_factory):
 def test_the_demo_leaves_a_world_two_runs_and_a_report(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     rows = read_predictions(folder / "demo" / "predictions" / "birth_dev.jsonl")
-    assert len(rows) == 150
+    assert len(rows) == 120
     assert page.count("Where was ") >= 10
     assert "most common place" in page
     assert "no pretraining" in page
@@ -28,7 +28,7 @@ def test_the_demo_leaves_a_world_two_runs_and_a_report(folder):
 def test_held_out_people_are_in_no_train_question(folder):
     dev = {row.question for row in read_predictions(folder / "demo" / "predictions" / "birth_dev.jsonl")}
     train = {line.split("\t")[0] for line in (folder / "world" / "birth_places_train.tsv").read_text().splitlines()}
-    assert len(train) == 150
+    assert len(train) == 120
     assert not dev & train
 
 

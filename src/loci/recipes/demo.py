@@ -12,7 +12,7 @@ from loci.text.world import WorldSpec
 from loci.training.plan import Ingredient, Recipe, Stage
 
 #: The embedded world: as many people in training as held out, five tellings of each life.
-DEMO_WORLD = WorldSpec(people=300, paraphrases=5, permute=True, train_share=0.5, dev_share=0.5)
+DEMO_WORLD = WorldSpec(people=240, paraphrases=5, permute=True, train_share=0.5, dev_share=0.5)
 
 DEMO_MODEL = {
     "n_layer": 4,
