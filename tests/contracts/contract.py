@@ -109,14 +109,14 @@ def receptive_field(model: GPT) -> None:
 
 @torch.no_grad()
 def cached(model: GPT) -> None:
-    """Read in any portions, with a cache, a text gives the same logits."""
+    """Read in portions of one and of many, with a cache, a text gives the same logits."""
     assert model.trunk.cacheable
     ids = draw_ids()
     full = model(ids).logits
-    for cuts in (tuple(range(1, LENGTH + 1)), (5, 6, 7, 10, 12)):
-        cache = model.make_cache(len(ids), LENGTH)
-        parts = [model(ids[:, a:b], cache=cache).logits for a, b in itertools.pairwise((0, *cuts))]
-        torch.testing.assert_close(torch.cat(parts, dim=1), full, rtol=0, atol=CLOSE)
+    cuts = (0, 1, 2, 3, 4, 5, 8, 9, LENGTH)
+    cache = model.make_cache(len(ids), LENGTH)
+    parts = [model(ids[:, a:b], cache=cache).logits for a, b in itertools.pairwise(cuts)]
+    torch.testing.assert_close(torch.cat(parts, dim=1), full, rtol=0, atol=CLOSE)
 
 
 @torch.no_grad()
