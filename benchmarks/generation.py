@@ -8,9 +8,9 @@ of the slow way is run, its time is scaled up, and the row says so.
 
 What a profile says (torch.profiler, one thread, the 500 questions in batches of 128, until the answers end): half of
 the time is in the matrix products of the blocks, a quarter in attention, the rest in copies, GELU, norms and writing to
-the cache; choosing ids is a few per cent. Two parts taken out in turn (medians of three, one thread): without the shared
-beginning the same questions take 10 to 20 % longer; letting finished rows leave makes no difference that could be
-measured here.
+the cache; choosing ids is a few per cent. Two parts taken out in turn (medians of three, one thread): without the
+shared beginning the same questions take 10 to 20 % longer; letting finished rows leave makes no difference that
+could be measured here.
 
     python benchmarks/generation.py [--quick] [--json] [--repeats 3] [--threads N] [--clock processor]
 """
