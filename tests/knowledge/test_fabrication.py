@@ -122,6 +122,16 @@ def test_nearest_by_spelling_agrees_with_the_definition(query, names):
     assert set(nearest_by_spelling([query], names)[query]) == {n for n in others if edit_distance(query, n) == least}
 
 
+def test_many_queries_are_the_same_as_one_at_a_time():
+    names = [f"{first} {last}" for first in ("Ann", "Bo", "Cy") for last in ("Lee", "Ray", "Fox")]
+    queries = [*names, "Anne Lee", "Bob Roy", "Q"] * 2
+    together = nearest_by_spelling(queries, names)
+    assert together == {query: nearest_by_spelling([query], names)[query] for query in queries}
+    assert all(query not in nearest for query, nearest in together.items())
+    assert nearest_by_spelling(["a", "b"], ["a"]) == {"a": (), "b": ("a",)}
+    assert nearest_by_spelling(["a"], []) == {"a": ()}
+
+
 def test_nearest_by_vector_leaves_out_itself_and_the_vectorless():
     vectors = {"a": np.array([1.0, 0]), "b": np.array([1.0, 0.1]), "c": np.array([0, 1.0]), "z": np.zeros(2)}
     assert nearest_by_vector(["a", "x"], ["a", "b", "c", "y"], vectors) == {"a": ("b",)}

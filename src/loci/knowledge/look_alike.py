@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from loci.errors import LociError
 
+_ITSELF = np.iinfo(np.uint16).max
 _CHUNK = 2048  # queries at a time: the table of distances stays in a few megabytes
 
 
@@ -23,18 +24,23 @@ def nearest_by_spelling(queries: Sequence[str], names: Sequence[str]) -> dict[st
     except ImportError:
         raise LociError("comparing names needs rapidfuzz", remedy="pip install 'loci-lab[evidence]'") from None
     names = list(dict.fromkeys(names))
+    if not names:
+        return dict.fromkeys(queries, ())
     found: dict[str, tuple[str, ...]] = {}
     wanted = list(dict.fromkeys(queries))
     column = {name: index for index, name in enumerate(names)}
     for start in range(0, len(wanted), _CHUNK):
         chunk = wanted[start : start + _CHUNK]
         distances: NDArray[np.uint16] = cdist(chunk, names, scorer=Levenshtein.distance, dtype=np.uint16)
-        for row, query in zip(distances, chunk, strict=True):
+        for row, query in enumerate(chunk):
             if query in column:
-                row[column[query]] = np.iinfo(np.uint16).max
-            others = len(names) - (query in column)
-            best = np.flatnonzero(row == row.min()) if others else ()
-            found[query] = tuple(names[index] for index in best)
+                distances[row, column[query]] = _ITSELF
+        least = distances.min(axis=1)
+        least[least == _ITSELF] = 0  # nobody else there: a distance that no name has
+        rows, places = np.divmod(np.flatnonzero(distances == least[:, None]), len(names))
+        ends = np.searchsorted(rows, np.arange(len(chunk) + 1))
+        best = [names[place] for place in places]
+        found.update((query, tuple(best[ends[row] : ends[row + 1]])) for row, query in enumerate(chunk))
     return found
 
 
@@ -52,11 +58,13 @@ def nearest_by_vector(
     for start in range(0, len(wanted), _CHUNK):
         chunk = wanted[start : start + _CHUNK]
         cosines = _unit(np.stack([vectors[query] for query in chunk])) @ targets.T
-        for row, query in zip(cosines, chunk, strict=True):
+        for row, query in enumerate(chunk):
             if query in column:
-                row[column[query]] = -np.inf
-            if len(known) - (query in column):
-                found[query] = (known[int(np.argmax(row))],)
+                cosines[row, column[query]] = -np.inf
+        best = cosines.argmax(axis=1)
+        for row, query in enumerate(chunk):
+            if np.isfinite(cosines[row, best[row]]):
+                found[query] = (known[best[row]],)
     return found
 
 

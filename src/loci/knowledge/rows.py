@@ -50,20 +50,14 @@ class Prediction:
     """Hash of the corpus."""
 
     def __post_init__(self) -> None:
-        if self.probability is not None:
-            _require_share(self.probability)
-        for _, p in self.alternatives:
-            _require_share(p)
+        for p in (self.probability, *(p for _, p in self.alternatives)):
+            if p is not None and not 0 <= p <= 1:  # NaN is not either
+                raise LociError(f"probability {p!r} is not between 0 and 1")
 
     @property
     def correct(self) -> bool | None:
         """Whether the answer is one of the accepted ones, to the letter; None when the truth is unknown."""
         return self.prediction in self.answers if self.answers else None
-
-
-def _require_share(p: float) -> None:
-    if not 0 <= p <= 1:  # NaN is not either
-        raise LociError(f"probability {p!r} is not between 0 and 1")
 
 
 def write_predictions(path: str | Path, rows: Iterable[Prediction]) -> None:
