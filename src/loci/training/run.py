@@ -5,6 +5,7 @@
     checkpoints/     the newest few, for resuming
     final/           the finished model
     predictions/     rows of answers
+    calibration.json how its probabilities are to be read, if it was calibrated
 
 Knows where things lie, not how they are made.
 """

@@ -1,0 +1,164 @@
+"""Every example in docs/formats.md is read by the reader that Loci itself uses, and by no laxer one."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from markdown_blocks import blocks
+
+from loci.attention_lab.conllu import read_conllu
+from loci.knowledge.foreign import read_foreign
+from loci.knowledge.reference import Resolver
+from loci.knowledge.rows import Prediction, read_predictions
+from loci.knowledge.run_calibration import read_calibration
+from loci.model import GPTConfig
+from loci.report.comparison.entries import read_groups, read_places
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.template import BIRTHPLACE
+from loci.text.vocab import Vocab
+from loci.text.world.spec import WorldSpec
+from loci.text.world.writer import write_world
+from loci.training.checkpoint import TrainingState
+from loci.training.run import METRICS, RUN, read_metrics, read_run
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
+ADA, BELL = "Ada Moss", "J. E. P. Bell"
+
+
+def examples():
+    found = [(*block.info.split(), block.text) for block in blocks(PAGE.read_text(encoding="utf-8"))]
+    assert all(len(parts) == 4 for parts in found), "a block of this page says language, kind and file name"
+    return [(kind, name, text) for _, kind, name, text in found]
+
+
+def corpus(path):
+    found = Corpus.read(path)
+    assert [line.subject for line in found] == [ADA, BELL, ADA]
+    assert found.findings == ()
+
+
+def questions(path):
+    found = Questions.read(path)
+    assert found.subjects == (ADA, BELL)
+    assert [row.answer for row in found] == (["Oslo", "Cork"] if "test" not in path.name else [None, None])
+    assert found.repairs == ()
+
+
+def relations(path):
+    questions(path)
+    assert [line.subject for line in Corpus.read(path)] == [ADA, BELL]
+
+
+def groups(path):
+    assert read_groups(path) == {ADA: "nordic", BELL: "irish"}
+
+
+def places(path):
+    assert read_places(path) == {"Oslo", "New York"}
+
+
+def history(path):
+    said = path.read_text(encoding="utf-8").splitlines()
+    resolver = Resolver((BIRTHPLACE,))
+    assert resolver.last_subject(said) == ADA
+    assert resolver.last_subject(said[:2]) == BELL
+
+
+def people(path):
+    assert read_groups(path) == {ADA: "nordic"}
+    assert read_places(path) == {"Oslo", "Lund", "Rome"}
+    write_world(WorldSpec(people=20, seed=0), path.parent / "world")
+    ours = json.loads((path.parent / "world" / "people.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    shown = json.loads(path.read_text(encoding="utf-8"))
+    assert list(shown) == list(ours)
+    assert {name: list(part) for name, part in shown.items() if isinstance(part, dict)}.items() <= {
+        "birth": ["place", "country", "date"],
+        "study": ["place", "field"],
+        "work": ["place", "at"],
+        "move": ["place", "year"],
+    }.items()
+
+
+def conllu(path):
+    (parse,) = read_conllu(path).parses
+    assert parse.words[:2] == ("Ada", "Moss")
+    assert parse.relations[3] == "root"
+
+
+def rows(path):
+    first, second, third = read_predictions(path)
+    assert (first.correct, second.correct, third.correct) == (True, False, None)
+    assert set(json.loads(path.read_text(encoding="utf-8").splitlines()[0])) == {f.name for f in fields(Prediction)}
+
+
+def foreign(path):
+    asked = Questions.from_pairs([(f"Where was {ADA} born?", "Oslo"), (f"Where was {BELL} born?", "Cork")])
+    found = read_foreign(path, asked)
+    assert found[0].correct
+    assert found[0].probability == (None if path.suffix == ".txt" else 0.9)
+
+
+def run(path):
+    assert path.name == RUN
+    info = read_run(path.parent)
+    assert (info.recipe.name, info.recipe.stages[0].minutes) == ("tiny", 2.0)
+    assert info.data["corpus"] == "world/wiki.txt"
+
+
+def metrics(path):
+    assert path.name == METRICS
+    assert [row["total_steps"] for row in read_metrics(path.parent)] == [1, 2]
+
+
+def calibration(path):
+    found = read_calibration(path.parent)
+    assert found.apply([0.6]) == pytest.approx([0.4])
+    assert json.loads(path.read_text(encoding="utf-8")) == found.as_dict()
+
+
+def config(path):
+    data = json.loads(path.read_text(encoding="utf-8"))
+    model = GPTConfig.from_dict(data["model"])
+    assert len(Vocab(tuple(data["vocabulary"]))) == model.vocab_size
+
+
+def state(path):
+    found = TrainingState(**json.loads(path.read_text(encoding="utf-8")))
+    assert (found.stage, found.step) == (1, 40)
+
+
+READERS = {
+    "corpus": corpus,
+    "questions": questions,
+    "relations": relations,
+    "groups": groups,
+    "places": places,
+    "history": history,
+    "people": people,
+    "conllu": conllu,
+    "rows": rows,
+    "foreign": foreign,
+    "run": run,
+    "metrics": metrics,
+    "calibration": calibration,
+    "config": config,
+    "state": state,
+}
+
+
+@pytest.mark.parametrize(("kind", "name", "text"), examples(), ids=lambda value: str(value)[:30].split("\n")[0])
+def test_an_example_is_what_the_reader_reads(kind, name, text, tmp_path):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    READERS[kind](path)
+
+
+def test_every_kind_has_an_example():
+    assert {kind for kind, _, _ in examples()} == set(READERS)
+
+
+def test_the_page_names_every_field_of_a_row():
+    text = PAGE.read_text(encoding="utf-8")
+    assert all(f"`{field.name}`" in text for field in fields(Prediction))
