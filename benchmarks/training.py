@@ -319,6 +319,25 @@ def details_of(found: dict[str, list[Measured]], peaks: dict[str, float]) -> lis
     return details
 
 
+def details_table(details: list[dict[str, Any]]) -> Table:
+    """Ways side by side."""
+    ways = [detail for detail in details if "shares" in detail]
+    gemm = next(detail for detail in details if "shares" not in detail)
+    table = Table("", *(detail["way"] for detail in ways), caption=f"GEMM: {span(gemm['gflops'])} GFLOP/s")
+    table.add_row("useful characters/s", *(span(detail["characters_per_second"]) for detail in ways))
+    table.add_row("not padding", *(f"{100 * detail['useful']:.0f} %" for detail in ways))
+    table.add_row("GFLOP/s, forward + backward", *(span(detail["gflops"]) for detail in ways))
+    for phase in PHASES:
+        table.add_row(f"{phase}, share of time", *(f"{100 * detail['shares'][phase]:.1f} %" for detail in ways))
+    table.add_row("peak memory", *(f"{detail['peak_mb']:.0f} MB" for detail in ways))
+    return table
+
+
+def span(values: list[float]) -> str:
+    """Median and range."""
+    return f"{statistics.median(values):,.0f} ({min(values):,.0f}–{max(values):,.0f})"
+
+
 def main(
     quick: bool = False,
     json: bool = False,
@@ -357,19 +376,7 @@ def main(
         value = f"{statistics.median(ratios):.2f} ({min(ratios):.2f}–{max(ratios):.2f})"
         table.add_row(row["what"], row["slow"], value, asked, row.get("note", ""))
     console.print(table)
-    table = Table("way", "useful characters/s", "not padding", "GFLOP/s", *PHASES, "peak memory")
-    for detail in details:
-        speed = f"{statistics.median(detail['gflops']):.0f}"
-        if "shares" not in detail:
-            table.add_row(detail["way"], "", "", speed)
-            continue
-        rates = detail["characters_per_second"]
-        told = f"{statistics.median(rates):,.0f} ({min(rates):,.0f}–{max(rates):,.0f})"
-        shares = [f"{100 * detail['shares'][phase]:.1f} %" for phase in PHASES]
-        table.add_row(
-            detail["way"], told, f"{100 * detail['useful']:.0f} %", speed, *shares, f"{detail['peak_mb']:.0f} MB"
-        )
-    console.print(table)
+    console.print(details_table(details))
     console.print(f"{machine.look().describe()}; here {threads}; {clock} clock; median of {setting.repeats} repeats")
 
 
