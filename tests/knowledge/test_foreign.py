@@ -71,7 +71,7 @@ A, B, C = (q.text for q in QUESTIONS)
         (f"{A}\tOslo\n{B}\tRome\nWhere was D born?\tBern\n", 3, "is not asked"),
         (f"{A}\tOslo\n{B}\tRome\n{C}\tBern\n{A}\tRome\n", 4, "answered again"),
         (f"{A}\tOslo\n{B}\tRome\n", None, "2 predictions for 3 questions: none for «Where was C born"),
-        ("Oslo\nRome\n", None, "2 predictions for 3 questions"),
+        ("Oslo\nRome\n", 2, "2 predictions for 3 questions"),
         ("Oslo\nRome\nBern\nBonn\n", 4, "4 predictions for 3 questions"),
         ('{"prediction": "a"}\n{"answer": "b"}\n', 2, "'prediction' is missing"),
         ('{"prediction": "a"}\n{"prediction": "b", "probability": 7}\n', 2, "7 is not between"),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json as json_format
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -57,19 +57,19 @@ def evaluate(
     """
     from loci.files import write_text
     from loci.knowledge.metrics import exact_match
+    from loci.knowledge.plain import plain
     from loci.knowledge.rows import write_predictions
+    from loci.knowledge.trust import brief
     from loci.text.questions import Questions
 
     if (run is None) == (predictions is None):
         raise LociError("give either a run to ask or --predictions FILE to score")
     if calibrate and run is None:
         raise LociError("only a run can be calibrated", remedy="give the run, without --predictions")
-    if alternatives < 0 or (alternatives and run is None):
-        raise LociError(
-            f"alternatives are 0 or more, not {alternatives}"
-            if alternatives < 0
-            else "only a run can be asked for alternatives"
-        )
+    if alternatives < 0:
+        raise LociError(f"alternatives are 0 or more, not {alternatives}")
+    if alternatives and run is None:
+        raise LociError("only a run can be asked for alternatives", remedy="give the run, without --predictions")
     asked = Questions.read(questions)
     if predictions is not None:
         from loci.knowledge.foreign import read_foreign
@@ -90,18 +90,24 @@ def evaluate(
     if text is not None:
         write_text(text, "".join(" ".join(_said(row).split("\n")) + "\n" for row in rows))
     fitted = _calibrate(run, loaded, asked, trust_level) if calibrate and run is not None else None
-    rate = exact_match(rows)
+    rate, worth, withheld = exact_match(rows), brief(rows), sum(row.abstained for row in rows)
     if json:
-        result: dict[str, float | int] = {"questions": len(rows), "scored": rate.n, "correct": rate.successes}
+        result: dict[str, Any] = {"questions": len(rows), "scored": rate.n, "correct": rate.successes}
         if rate.n:
             result |= {"accuracy": rate.value, "low": rate.low, "high": rate.high}
+        result |= {"withheld": withheld, "probabilities": plain(worth)}
         calibration = {"calibration": fitted.as_dict()} if fitted is not None else {}
         print(json_format.dumps({**result, "predictions": str(out) if out else None, **calibration}))
         return
     if rate.n:
-        print(f"exact match: {rate.successes} of {rate.n} = {rate}")
+        print(f"exact match: {rate.successes} of {rate.n} = {rate}" + (f"; withheld: {withheld}" if withheld else ""))
     else:
         print(f"{len(rows)} answers; the file has no expected answers to score them by")
+    if worth is not None:
+        print(
+            f"probabilities: Brier {worth.brier}; calibration error {worth.error:.3f}; "
+            f"AUROC right/wrong {worth.knows}; AURC {worth.area:.3f}"
+        )
     if out is not None:
         print(f"rows: {out}")
     if fitted is not None:

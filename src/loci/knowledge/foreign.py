@@ -101,8 +101,8 @@ def _table_rows(source: Source, lines: Sequence[str]) -> _Numbered:
 
 def _by_order(source: Source, rows: _Numbered, questions: Questions) -> list[Prediction]:
     if len(rows) != len(questions):
-        where = min(len(rows), len(questions))
-        line = rows[where][0] if len(rows) > where else None
+        # The first line too many, or the last one before those that are missing.
+        line, _ = rows[min(len(rows) - 1, len(questions))]
         raise LociError(
             f"{len(rows)} predictions for {len(questions)} questions",
             path=source.path,

@@ -98,7 +98,7 @@ def row_from_json(line: str) -> Prediction:
     for name in ("question", "prediction"):
         if name not in data:
             raise LociError(
-                f"field {name!r} is missing", remedy="a row needs at least question and prediction (see docs/formats.md)"
+                f"field {name!r} is missing", remedy="a row needs at least question and prediction; see docs/formats.md"
             )
     values: dict[str, Any] = {}
     for name, (wanted, fits) in _FIELDS.items():

@@ -34,7 +34,7 @@ from loci.knowledge.calibration import (
     recalibrated,
     reliability,
 )
-from loci.knowledge.columns import Columns, columns, validation_slice
+from loci.knowledge.columns import Columns, columns, has_probabilities, validation_slice
 from loci.knowledge.conformal import (
     ConformalThreshold,
     SetScore,
@@ -50,6 +50,27 @@ from loci.knowledge.run_calibration import AS_IT_IS, RunCalibration
 CURVE_POINTS = 500
 SHOWN_BINS, ROWS_A_BIN = 10, 15
 """Bins of a reliability diagram at most, and rows that each should hold; the error itself is measured in more bins."""
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What the probabilities are worth, in four numbers."""
+
+    brier: Estimate
+    error: float
+    """Adaptive calibration error."""
+    knows: Estimate
+    """AUROC of right against wrong answers."""
+    area: float
+    """Area under the risk–coverage curve."""
+
+
+def brief(rows: Sequence[Prediction]) -> Brief | None:
+    """The four numbers of these rows; None when a probability or every truth is missing."""
+    if not has_probabilities(rows):
+        return None
+    whole = columns(rows)
+    return Brief(brier(whole), expected_calibration_error(whole), knows_auroc(whole), risk_coverage(whole).area)
 
 
 @dataclass(frozen=True)

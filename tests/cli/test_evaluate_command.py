@@ -1,0 +1,75 @@
+"""What `loci evaluate` says of answers: of a run with rivals, and of any other system with or without probabilities."""
+
+import json
+
+import pytest
+
+from loci.cli.main import main
+from loci.knowledge.rows import read_predictions
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.training.loop import TrainingData, train
+from loci.training.plan import Ingredient, Recipe, Stage
+
+FACTS = {"Ann Lee": "Oslo", "Bo Ray": "Rome", "Cy Fox": "Lima", "Di Wu": "Kyiv"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("evaluate")
+    lines = [f"{name}. {name} was born in {place} .\n" for name, place in FACTS.items()]
+    (folder / "wiki.txt").write_text("".join(lines), encoding="utf-8")
+    Questions.from_pairs([(f"Where was {name} born?", place) for name, place in FACTS.items()]).write(
+        folder / "dev.tsv"
+    )
+    stage = Stage("learn", (Ingredient("question-answer", "questions"),), steps=2, batch_size=4)
+    model = {"n_layer": 1, "n_head": 2, "n_embd": 16, "block_size": 48, "positions": "rope"}
+    train(
+        Recipe("tiny", model, (stage,)),
+        TrainingData(Corpus.read(folder), Questions.read(folder / "dev.tsv")),
+        folder / "run",
+    )
+    return folder
+
+
+def test_rivals_are_kept_when_asked_for(folder, capsys):
+    asked = ["evaluate", str(folder / "run"), "--questions", str(folder / "dev.tsv")]
+    assert main([*asked, "--alternatives", "3"]) == 0
+    assert "probabilities: Brier" in capsys.readouterr().out
+    rows = read_predictions(folder / "run" / "predictions" / "dev.jsonl")
+    assert all(len(row.alternatives) <= 3 for row in rows)
+    assert any(row.alternatives for row in rows)
+    assert main(asked) == 0
+    rows = read_predictions(folder / "run" / "predictions" / "dev.jsonl")
+    assert not any(row.alternatives for row in rows)
+    assert main([*asked, "--alternatives", "-1"]) == 2
+    assert "0 or more" in capsys.readouterr().err
+
+
+def test_probabilities_of_other_systems_are_judged_where_there_are_any(folder, tmp_path, capsys):
+    theirs = tmp_path / "theirs.tsv"
+    said = {"Ann Lee": ("Oslo", 0.9), "Bo Ray": ("Rome", 0.8), "Cy Fox": ("Rome", 0.2), "Di Wu": ("Rome", 0.1)}
+    table = [f"Where was {name} born?\t{place}" for name, (place, _) in said.items()]
+    asked = ["evaluate", "--predictions", str(theirs), "--questions", str(folder / "dev.tsv"), "--json"]
+    theirs.write_text("".join(f"{line}\n" for line in table), encoding="utf-8")
+    assert main(asked) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["correct"], found["withheld"], found["probabilities"]) == (2, 0, None)
+    with_p = zip(table, said.values(), strict=True)
+    theirs.write_text("".join(f"{line}\t{p}\n" for line, (_, p) in with_p), encoding="utf-8")
+    assert main(asked) == 0
+    found = json.loads(capsys.readouterr().out)["probabilities"]
+    # Squared distances 0.01, 0.04, 0.04, 0.01; both right answers stand above both wrong ones.
+    assert found["brier"]["value"] == pytest.approx(0.025)
+    assert found["error"] == pytest.approx(0.15)
+    assert found["knows"]["value"] == 1
+    # Risks 0, 0, 1/3, 1/2 at the four coverages.
+    assert found["area"] == pytest.approx((1 / 3 + 1 / 2) / 4)
+
+
+def test_alternatives_are_a_runs_own(folder, tmp_path, capsys):
+    theirs = tmp_path / "theirs.txt"
+    theirs.write_text("Oslo\n" * 4, encoding="utf-8")
+    flags = ["--predictions", str(theirs), "--questions", str(folder / "dev.tsv"), "--alternatives", "2"]
+    assert main(["evaluate", *flags]) == 2
+    assert "only a run" in capsys.readouterr().err
