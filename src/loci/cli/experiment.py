@@ -16,8 +16,13 @@ import tyro
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from loci.report.experiments import ExperimentReport
+    from loci.report.experiments.parts import Table as ResultTable
+
+#: Wider than any table.
+WIDEST = 10_000
 
 
 def experiment(
@@ -88,19 +93,34 @@ def _list(experiments: dict[str, str], json: bool) -> int:
 
 
 def _show(console: Console, report: ExperimentReport) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     console.print(Text(report.title, style="bold"), Text(report.subtitle), sep="\n")
     for section in report.sections:
         for index, part in enumerate(section.tables):
-            table = Table(*part.headers, title=section.title if index == 0 else None, title_justify="left")
-            for row in part.rows:
-                table.add_row(*(Text(_cell(cell)) for cell in row))
+            title = section.title if index == 0 else None
+            table = _table(part, title)
+            if console.measure(table, options=console.options.update_width(WIDEST)).maximum > console.width:
+                table = _table(part, title, stacked=True)
             console.print(table)
 
 
-def _cell(cell: object) -> str:
-    from loci.knowledge.metrics import decimal
+def _table(part: ResultTable, title: str | None, stacked: bool = False) -> Table:
+    from rich.table import Table
+    from rich.text import Text
 
+    table = Table(title=title, title_justify="left")
+    for header in part.headers:
+        table.add_column(header, overflow="fold")
+    for row in part.rows:
+        table.add_row(*(Text(_cell(cell, stacked)) for cell in row))
+    return table
+
+
+def _cell(cell: object, stacked: bool) -> str:
+    """A cell; `stacked` sets an interval below its number, so that a narrow terminal cuts nothing in two."""
+    from loci.knowledge.metrics import Estimate, Rate, decimal
+
+    if stacked and isinstance(cell, Rate | Estimate):
+        return str(cell).replace(" (", "\n").replace(", ", "\n").rstrip(")")
     return "–" if cell is None else decimal(cell) if isinstance(cell, float) else str(cell)

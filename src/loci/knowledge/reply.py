@@ -58,7 +58,8 @@ class Answer:
     @property
     def why(self) -> str:
         """The number behind what is said, in words."""
-        own = f", {share(self.probability)} by the model itself" if self.calibrated_probability is not None else ""
+        differs = share(self.confidence) != share(self.probability)
+        own = f", {share(self.probability)} by the model itself" if differs else ""
         if self.known:
             return f"{share(self.confidence)}{own}"
         if self.text == I_DONT_KNOW:
