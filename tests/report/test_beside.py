@@ -10,7 +10,7 @@ import pytest
 from loci.cli.main import main
 from loci.knowledge.answer import answer_questions
 from loci.knowledge.calibration import Temperature
-from loci.knowledge.fabrication import Judge
+from loci.knowledge.fabrication import Judge, Kind
 from loci.knowledge.rows import read_predictions, write_predictions
 from loci.knowledge.run_calibration import RunCalibration, write_calibration
 from loci.report.comparison import comparison_page, read_entries, study
@@ -79,7 +79,9 @@ def test_the_study_judges_with_them_and_says_when_it_cannot(run, world):
     members = [v.chance for v in verdicts if v.row.split == "held-out"]
     assert by_chance == pytest.approx(sum(members) / len(members))
     assert by_chance > 0
-    assert "by spelling alone" not in comparison_page(found).html()
+    text = comparison_page(found).html()
+    assert "by spelling alone" not in text
+    assert f">{Kind.LOOK_ALIKE_VECTOR.value}</th>" in text
     alone = study(read_entries([run / "predictions" / "birth_dev.jsonl"]), np.random.default_rng(0), corpus=world)
     assert "by spelling alone" in comparison_page(alone).html()
 

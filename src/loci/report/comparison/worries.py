@@ -30,10 +30,12 @@ def add_fabrication(page: Page, study: Study) -> None:
         fabrication_bars([entry.name for entry in study.entries], [card.fabrication for card in study.cards]),
         " ".join(["Intervals are in the table and under the pointer.", *_told_apart(study)]),
     )
+    # That a look into the embedding found nobody is a finding too.
+    looked = {Kind.LOOK_ALIKE_VECTOR} if any(context.vectors for context in study.contexts) else set()
     kinds = [
         kind
         for kind in FABRICATED
-        if any(table[kind].successes for card in study.cards for table in card.fabrication.values())
+        if kind in looked or any(table[kind].successes for card in study.cards for table in card.fabrication.values())
     ]
     chance = any(card.look_alike_by_chance.values() for card in study.cards)
     rows: list[list[Cell]] = []
