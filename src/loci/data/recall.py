@@ -3,8 +3,8 @@
     salient span   prefix ⁇ suffix ⁇ masked ⁇             one name, place or number of the line, masked whole
     word recall    subject ⁇ span ⁇ span ⁇ … ⁇            the line's salient spans from the subject alone, in any order
 
-A span is salient when it is a run of capitalised words or a number, and not a part of the subject's own name: no list of
-places and nothing about any relation. Knows nothing of questions.
+A span is salient when it is a run of capitalised words or a number, and not a part of the subject's own name: no list
+of places and nothing about any relation. Knows nothing of questions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Span:
 
 
 def salient_spans(line: Line, *, runs: bool = True) -> list[Span]:
-    """The salient spans of a line, behind its subject: runs of neighbouring words as one span, or each word by itself."""
+    """The salient spans of a line behind its subject: runs of neighbouring words as one, or each word by itself."""
     body = len(line.subject) if line.text.startswith(line.subject) else 0
     own = set(re.findall(r"\w+", line.subject))
     spans: list[Span] = []

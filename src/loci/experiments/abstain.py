@@ -42,6 +42,7 @@ from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.template import BIRTHPLACE
 from loci.text.world import Person, WorldSpec, people
+from loci.text.world.tables import cities
 from loci.training.checkpoint import LoadedModel
 from loci.training.plan import Recipe
 from loci.training.run import PREDICTIONS
@@ -110,6 +111,8 @@ class SeedRows:
     known: Mapping[str, str]
     """Subject → answer, of the people asked about in training."""
     corpus: Corpus
+    places: frozenset[str] = frozenset()
+    """Every place of the world, also those nobody is known to come from."""
 
 
 def run(
@@ -162,6 +165,7 @@ def _seed(
         taught=rows(model("taught", dealt.taught), "taught", dealt.test),
         known={q.subject: q.answers[0] for q in dealt.plain if q.subject is not None},
         corpus=corpus,
+        places=frozenset(city.name for city in cities(spec.multiword_places)[: spec.places]),
     )
 
 
@@ -216,7 +220,7 @@ def _system(name: str, by_seed: Sequence[Sequence[Prediction]], seeds: Sequence[
     verdicts = [
         verdict
         for rows, seed in zip(by_seed, seeds, strict=True)
-        for verdict in Judge(seed.known, seed.corpus).verdicts(rows)
+        for verdict in Judge(seed.known, seed.corpus, places=seed.places).verdicts(rows)
     ]
     told = [row for rows in by_seed for row in rows if row.split == HELD_OUT]
     return System(
