@@ -217,23 +217,28 @@ def exponent(lengths: list[int], values: list[float]) -> float:
     return float(np.polyfit(np.log(lengths), np.log(np.maximum(values, 1e-12)), 1)[0])
 
 
-def main(out: Path | None = None, quick: bool = False, threads: int = 1, seconds: float = 0.4) -> int:
+def main(out: Path | None = None, quick: bool = False, threads: int = 1, seconds: float = 0.15, rounds: int = 3) -> int:
     """Measure, fit, print.
 
     Args:
         out: Where to write the figure, an HTML file.
         quick: Only three lengths.
         threads: Threads of each measurement; their times add up.
-        seconds: For how long each point is repeated; at least three times.
+        seconds: For how long each point is repeated in a round; at least three times.
+        rounds: How often all points are gone through; the least time of a point counts.
     """
     lengths = QUICK if quick else LENGTHS
     points = [(row, part, length) for row in ROWS for part in PARTS for length in lengths]
-    jobs = [Job(*point, what, threads, seconds) for point in points for what in ("time", "memory")]
+    # A machine's speed drifts over minutes: neighbours on a curve must not be measured in different weather only once.
+    jobs = [Job(*point, "time", threads, seconds) for _ in range(rounds) for point in points]
+    jobs += [Job(*point, "memory", threads, seconds) for point in points]
     measured: dict[tuple[str, str, int], dict[str, float]] = {point: {} for point in points}
     for job in jobs:
         if sys.stderr.isatty():
             print(f"\r{job.row}, {job.part}, {job.length:<10}", end="", file=sys.stderr, flush=True)
-        measured[job.row, job.part, job.length] |= in_own_process(job)
+        found = measured[job.row, job.part, job.length]
+        for name, value in in_own_process(job).items():
+            found[name] = min(value, found.get(name, value))
     if sys.stderr.isatty():
         print("\r" + " " * 60, end="\r", file=sys.stderr)
     curves = [(row, part) for row in ROWS for part in PARTS]

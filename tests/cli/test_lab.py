@@ -14,6 +14,17 @@ def test_the_exercises_are_listed(capsys):
     assert [row["name"] for row in json.loads(capsys.readouterr().out)] == list(EXERCISES)
 
 
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_person_gets_the_figure_without_asking(capsys, tmp_path):
+    assert main(["lab", "averaging"]) == 0
+    assert "page: lab/averaging.html" in capsys.readouterr().out
+    assert (tmp_path / "lab" / "averaging.html").exists()
+
+
 def test_one_is_carried_out_and_drawn(capsys, tmp_path):
     assert main(["lab", "copying", "--out", str(tmp_path / "lab")]) == 0
     out = capsys.readouterr().out

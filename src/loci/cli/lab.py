@@ -2,7 +2,7 @@
 
 examples:
   loci lab                                                    what there is
-  loci lab noisy-keys --out lab                               writes lab/noisy-keys.html
+  loci lab noisy-keys                                         writes lab/noisy-keys.html
   loci lab solve --inputs "d+b, a, c+b" --outputs "2=b, 1=b-c"
   loci lab parse --conllu treebank.conllu --sentence 3
   loci lab folding --run run --questions world/birth_dev.tsv  spectra of a run's heads, and recall at lower ranks
@@ -39,7 +39,7 @@ def lab(
 
     Args:
         name: Which one; without it they are listed.
-        out: Folder for the page NAME.html with the figures (default: no page).
+        out: Folder for the page NAME.html with the figures (default: lab; none with --json).
         seed: Where chance starts.
         inputs: For solve: the inputs as sums of symbols, with commas between.
         outputs: For solve: the outputs wanted, as position=sum.
@@ -59,7 +59,7 @@ def lab(
             print(json_format.dumps([{"name": key, "statement": line} for key, line in rows], ensure_ascii=False))
         else:
             print_table(("exercise", "statement"), rows)
-            print("loci lab NAME carries one out; --out FOLDER writes its page")
+            print("loci lab NAME carries one out and writes its figures to lab/NAME.html")
         return
     for flag, value, owner in (
         ("--inputs", inputs, "solve"),
@@ -74,6 +74,8 @@ def lab(
     if questions is not None and run is None:
         raise LociError("--questions are asked of a run", remedy="give --run RUN")
     result = carry_out(name, LabSettings(seed, inputs, outputs, conllu, sentence, run, questions, train))
+    if out is None and not json:  # a person gets the figure, a script only what it asks for
+        out = Path("lab")
     page = out / f"{name}.html" if out is not None else None
     if page is not None:
         from loci.report.attention.lab_page import lab_page
