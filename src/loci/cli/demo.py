@@ -28,16 +28,19 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
 
     from loci import machine
     from loci.cli.progress import ProgressBar
-    from loci.cli.threads import chosen_threads
+    from loci.cli.threads import choose_threads
     from loci.experiments.demo import as_json, run_demo
     from loci.training.observers import MetricsFile
 
     console = Console(stderr=json)
 
+    running = choose_threads()
+
     def observers(name: str, run: Path) -> list[Observer]:
+        running.announce()
         return [MetricsFile(run), ProgressBar()]
 
-    with machine.threads(chosen_threads()):
+    with machine.threads(running.count):
         result = run_demo(out, minutes=minutes, seed=seed, observers=observers, say=console.print)
     if json:
         print(as_json(result))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from loci.report.experiments import ExperimentReport
     from loci.report.experiments.parts import Table as ResultTable
+    from loci.training.loop import Observer
 
 #: Wider than any table.
 WIDEST = 10_000
@@ -56,15 +57,21 @@ def experiment(
     from loci import machine
     from loci.cli.interrupt import InterruptFlag
     from loci.cli.progress import ProgressBar
-    from loci.cli.threads import chosen_threads
+    from loci.cli.threads import choose_threads
     from loci.experiments.trials import QUICK_SEEDS, SEEDS, Hooks, Settings, Stopped
 
     console = Console(stderr=json)
     settings = Settings(seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS, minutes, quick)
     folder = out if out is not None else Path(f"experiment-{name}" + ("-quick" if quick else ""))
 
-    with InterruptFlag() as interrupted, machine.threads(chosen_threads()):
-        hooks = Hooks(lambda label: [ProgressBar(label)], console.print, lambda: interrupted.raised)
+    running = choose_threads()
+
+    def observers(label: str) -> list[Observer]:
+        running.announce()
+        return [ProgressBar(label)]
+
+    with InterruptFlag() as interrupted, machine.threads(running.count):
+        hooks = Hooks(observers, console.print, lambda: interrupted.raised)
         try:
             report = carry_out(folder, settings, hooks)
         except Stopped:

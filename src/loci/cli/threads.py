@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 
 
-def chosen_threads(wanted: int | None = None, recorded: int | None = None) -> int:
+@dataclass
+class ThreadChoice:
+    """A number of threads, and what is to be said of it once the work has really begun."""
+
+    count: int
+    note: str | None = None
+
+    def announce(self) -> None:
+        """Say once how the number came about. Not before the input was found good: an error is one line."""
+        if self.note is not None:
+            print(self.note, file=sys.stderr)
+            self.note = None
+
+
+def choose_threads(wanted: int | None = None, recorded: int | None = None) -> ThreadChoice:
     """As asked; or as a resumed run had them, so that sums round the same; or as the environment or a probe says."""
     import torch
 
@@ -16,9 +31,8 @@ def chosen_threads(wanted: int | None = None, recorded: int | None = None) -> in
     if wanted is not None and wanted < 1:
         raise LociError(f"--threads must be at least 1, it is {wanted}")
     if wanted is not None or recorded is not None:
-        return wanted or recorded or 1
+        return ThreadChoice(wanted or recorded or 1)
     if "OMP_NUM_THREADS" in os.environ or machine.usable_cores() == 1:
-        return torch.get_num_threads()
+        return ThreadChoice(torch.get_num_threads())
     probe = machine.probe_threads()
-    print(f"loci: {probe}", file=sys.stderr)
-    return probe.best
+    return ThreadChoice(probe.best, f"loci: {probe}")

@@ -66,7 +66,7 @@ def train(
     from loci import machine
     from loci.cli.interrupt import InterruptFlag
     from loci.cli.progress import ProgressBar
-    from loci.cli.threads import chosen_threads
+    from loci.cli.threads import choose_threads
     from loci.training.device import choose
     from loci.training.distributed import Group, local_rank, restarted
     from loci.training.loop import Observer, Saving
@@ -80,13 +80,16 @@ def train(
     if not resume:
         chosen = _changed(chosen, variant, seed, set, minutes)
 
+    running = choose_threads(threads, read_run(out).threads if resume else None)
+
     def observers(run: Path) -> list[Observer]:
+        running.announce()
         board = [TensorBoard(run / "tensorboard")] if TensorBoard.available() and not no_tensorboard else []
         return [MetricsFile(run), ProgressBar(), *board]
 
     with (
         InterruptFlag() as interrupted,
-        machine.threads(chosen_threads(threads, read_run(out).threads if resume else None)),
+        machine.threads(running.count),
         Group.join(placement.device) as group,
     ):
         outcome = carry_out(
