@@ -67,6 +67,7 @@ def train(
     from loci.cli.interrupt import InterruptFlag
     from loci.cli.progress import ProgressBar
     from loci.cli.threads import choose_threads
+    from loci.knowledge.study import study
     from loci.training.device import choose
     from loci.training.distributed import Group, local_rank, restarted
     from loci.training.loop import Observer, Saving
@@ -102,6 +103,7 @@ def train(
             should_stop=lambda: interrupted.raised,
             placement=placement,
             group=group,
+            author=study,
         )
     console = Console(quiet=not group.first)
     if not outcome.finished:

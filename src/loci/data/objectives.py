@@ -4,6 +4,7 @@
     language model      the line itself                   everything counts
     question–answer     question ⁇ answer ⁇               only ⁇answer⁇ counts
     salient, recall     see `loci.data.recall`
+    reading, reciting   see `loci.data.reading`
 
 An objective is made once for a vocabulary and a block size and then called as `(record, rng) -> Example`. Randomness
 comes from the passed generator alone. Knows nothing of batches, models or torch.
@@ -19,13 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.data.example import Example
+from loci.data.passages import Passage
+from loci.data.reading import ByHeart, Reading, Reciting
 from loci.data.recall import SalientSpan, WordRecall
 from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.questions import Question
 from loci.text.vocab import MASK_ID, Vocab
 
-Record = Line | Question
+Record = Line | Question | Passage
 R = TypeVar("R", bound=Record, contravariant=True)
 
 
@@ -142,7 +145,10 @@ OBJECTIVES: dict[str, Factory] = {
     "language-model": LanguageModel,
     "salient-span": SalientSpan,
     "word-recall": WordRecall,
+    "by-heart": ByHeart,
     "question-answer": QuestionAnswer,
+    "reading": Reading,
+    "reciting": Reciting,
 }
 
 

@@ -1,8 +1,9 @@
 """Asking a model: questions in, prediction rows out.
 
 The prompt is the question and the mask that calls for the answer; the model writes until the next mask. Greedy, all
-questions in batches. A model may have been taught to say "I don't know": that is silence, not an answer. Knows nothing
-of scoring.
+questions in batches. A model taught to recite writes the line it remembers first and answers from that
+(`loci.knowledge.recite`). A model may have been taught to say "I don't know": that is silence, not an answer. Knows
+nothing of scoring.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 
 from loci.generation.decode import generate
 from loci.knowledge.prompts import prompts
+from loci.knowledge.recite import recitals
 from loci.knowledge.rows import Prediction
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
@@ -26,6 +28,8 @@ def answer_questions(
     loaded: LoadedModel, questions: Questions, *, split: str | None = None, batch_size: int = 256
 ) -> list[Prediction]:
     """Greedy answers to all questions, in their order."""
+    if loaded.recites:
+        return _recited_rows(loaded, questions, split)
     asked = prompts(loaded, questions)
     if not asked:
         return []
@@ -43,6 +47,25 @@ def answer_questions(
                 subject=question.subject,
                 probability=0.0 if silent else min(1.0, math.exp(answer.log_probability)),
                 abstained=silent,
+                split=split,
+                model=loaded.hash,
+                data=loaded.corpus_hash,
+            )
+        )
+    return rows
+
+
+def _recited_rows(loaded: LoadedModel, questions: Questions, split: str | None) -> list[Prediction]:
+    rows = []
+    for question, recital in zip(questions, recitals(loaded, questions), strict=True):
+        answer, probability = recital.answers[0]
+        rows.append(
+            Prediction(
+                question=question.text,
+                prediction=answer,
+                answers=question.answers,
+                subject=question.subject,
+                probability=probability,
                 split=split,
                 model=loaded.hash,
                 data=loaded.corpus_hash,

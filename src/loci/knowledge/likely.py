@@ -1,7 +1,8 @@
 """The likeliest whole answers of a model, each with the probability of all its characters and its end.
 
-Found by beam search, or, among given candidates, scored exactly. A model may have been taught to say "I don't know":
-that is silence, not an answer, so a row keeps the likeliest real answer beside it. Knows nothing of scoring.
+Found by beam search, by reciting where the model was taught to, or, among given candidates, scored exactly. A model may
+have been taught to say "I don't know": that is silence, not an answer, so a row keeps the likeliest real answer beside
+it. Knows nothing of scoring.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from loci.errors import LociError
 from loci.generation import beam_search, score_candidates
 from loci.knowledge.answer import ANSWER_LENGTH, I_DONT_KNOW
 from loci.knowledge.prompts import prompts
+from loci.knowledge.recite import recitals
 from loci.knowledge.rows import Prediction
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID, Vocab
@@ -32,6 +34,8 @@ def likely_answers(
     """
     if not len(questions):
         return []
+    if loaded.recites and candidates is None:
+        return [list(recital.answers) for recital in recitals(loaded, questions, width=width)]
     asked = prompts(loaded, questions)
     if candidates is not None:
         texts = list(dict.fromkeys(candidates))

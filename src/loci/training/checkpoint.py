@@ -62,6 +62,12 @@ class LoadedModel:
     path: Path
 
     @property
+    def recites(self) -> bool:
+        """Whether it was taught to recite the subject's line before it answers."""
+        recipe = self.config.get("recipe")
+        return isinstance(recipe, dict) and recipe.get("answering") == "recite"
+
+    @property
     def corpus_hash(self) -> str | None:
         """Hash of the corpus it was trained on."""
         value = self.config.get("corpus_hash")

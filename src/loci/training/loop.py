@@ -17,6 +17,7 @@ import torch
 
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
+from loci.text.questions import Questions
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import TrainingState
 from loci.training.device import Placement
@@ -25,14 +26,14 @@ from loci.training.memory import keep_freed_memory
 from loci.training.optim import make_optimisers, set_rate
 from loci.training.plan import Recipe, Stage, to_dict
 from loci.training.prefetch import Prefetch
-from loci.training.reports import Observer, Outcome, Saving, StepReport
-from loci.training.run import RunInfo, read_run, rewind_metrics, start_run
+from loci.training.reports import Author, Observer, Outcome, Saving, StepReport
+from loci.training.run import STUDIED, RunInfo, read_run, rewind_metrics, start_run
 from loci.training.schedule import factor
 from loci.training.sources import TrainingData, make_stream
 from loci.training.state import pack, unpack
 from loci.training.step import ALONE, HERE, StepLoss, step
 
-__all__ = ["Observer", "Outcome", "Saving", "StepReport", "TrainingData", "train"]
+__all__ = ["Author", "Observer", "Outcome", "Saving", "StepReport", "TrainingData", "train"]
 
 
 def train(
@@ -47,8 +48,11 @@ def train(
     should_stop: Callable[[], bool] = lambda: False,
     placement: Placement = HERE,
     group: Group = ALONE,
+    author: Author | None = None,
 ) -> Outcome:
     """Carry out a recipe. `observers` are made once the run's folder exists; `initial` replaces random weights.
+
+    `author` is asked before the first stage that learns from studied questions: it lets the model read the corpus.
 
     With several processes every one calls this; the run's folder must be one that all of them can read.
     """
@@ -70,12 +74,15 @@ def train(
     group.wait()  # nobody prunes or writes checkpoints before all have read theirs
     group.same_start(model)
     for index, stage in enumerate(info.recipe.stages):  # what is missing for the last stage is said before the first
-        make_stream(stage, index, info.recipe, data, model.config.block_size)
+        if "studied" not in stage.sources:
+            make_stream(stage, index, info.recipe, data, model.config.block_size)
+        elif author is None:
+            raise LociError(f"stage {stage.name} learns from studied questions, and nobody is there to write them")
     if resume and group.first:
         rewind_metrics(run, state_at.total_steps)
     watching = observers(run) if group.first else ()
     try:
-        loop = _Loop(info.recipe, data, run, model, state_at, watching, saving, should_stop, placement, group)
+        loop = _Loop(info.recipe, data, run, model, state_at, watching, saving, should_stop, placement, group, author)
         return loop.carry_out()
     finally:
         for observer in watching:
@@ -113,10 +120,11 @@ class _Loop:
         should_stop: Callable[[], bool],
         placement: Placement,
         group: Group,
+        author: Author | None,
     ):
         self.recipe, self.data, self.run, self.model, self.state = recipe, data, run, model, state
         self.observers, self.saving, self.should_stop = observers, saving, should_stop
-        self.placement, self.group = placement, group
+        self.placement, self.group, self.author = placement, group, author
         self.about = {"recipe": to_dict(recipe), "corpus_hash": data.corpus.hash}
         self.saved_at = time.perf_counter()
 
@@ -134,8 +142,9 @@ class _Loop:
     def _stage(self, index: int) -> bool:
         """Carry out one stage from where the state stands; False when it was stopped before its end."""
         stage, state, model, group = self.recipe.stages[index], self.state, self.model, self.group
+        data = self._studied() if "studied" in stage.sources else self.data
         stream = make_stream(
-            stage, index, self.recipe, self.data, model.config.block_size, rank=group.rank, world=group.world
+            stage, index, self.recipe, data, model.config.block_size, rank=group.rank, world=group.world
         )
         steps = stream.steps_for(stage.epochs) if stage.epochs is not None else stage.steps
         optimisers = make_optimisers(model, stage)
@@ -165,6 +174,17 @@ class _Loop:
         self.state = TrainingState(index + 1, 0, state.total_steps, characters=state.characters, seconds=state.seconds)
         self._save(index + 1, [])
         return True
+
+    def _studied(self) -> TrainingData:
+        """The data with what the model wrote when it read the corpus; written once and kept with the run."""
+        file = self.run / STUDIED
+        if self.group.first and not file.exists():
+            assert self.author is not None
+            begun = time.perf_counter()
+            self.author(self.model, self.data).write(file)
+            self.state.seconds += time.perf_counter() - begun
+        self.group.wait()
+        return self.data.with_studied(Questions.read(file))
 
     def _count(self, characters: int, seconds: float) -> None:
         state = self.state

@@ -17,7 +17,8 @@ from typing import Any, Literal
 
 from loci.errors import LociError
 
-SourceName = Literal["corpus", "text", "questions"]
+SourceName = Literal["corpus", "text", "questions", "passages", "studied"]
+Answering = Literal["direct", "recite"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
 
@@ -108,6 +109,11 @@ class Stage:
         if min(self.batch_warmup, self.length_warmup) < 0 or max(self.batch_start, self.length_start) > 1:
             raise LociError(f"stage {self.name}: a warm-up has no negative steps and starts with at most the whole")
 
+    @property
+    def sources(self) -> frozenset[str]:
+        """The sources its mixture reads."""
+        return frozenset(part.source for part in self.mixture)
+
     def with_budget(self, **budget: float) -> Stage:
         """The same stage under another budget."""
         changes: dict[str, Any] = {**dict.fromkeys(BUDGETS), **budget}
@@ -126,6 +132,8 @@ class Recipe:
     template: str = "Where was {subject} born?"
     note: str = ""
     """One line for a list of recipes."""
+    answering: Answering = "direct"
+    """How the model is asked: for the answer at once, or to recite the subject's line first and read it."""
 
     def __post_init__(self) -> None:
         names = [stage.name for stage in self.stages]

@@ -5,6 +5,7 @@
     checkpoints/     the newest few, for resuming
     final/           the finished model
     predictions/     rows of answers
+    studied.tsv      questions and answers the model wrote itself, if its recipe lets it study
     calibration.json how its probabilities are to be read, if it was calibrated
 
 Knows where things lie, not how they are made.
@@ -25,7 +26,7 @@ from loci.files import atomic_writer, read_json, write_json
 from loci.training.checkpoint import CONFIG, FINAL, checkpoints
 from loci.training.plan import Recipe, recipe_from_dict, to_dict
 
-RUN, METRICS, PREDICTIONS = "run.json", "metrics.jsonl", "predictions"
+RUN, METRICS, PREDICTIONS, STUDIED = "run.json", "metrics.jsonl", "predictions", "studied.tsv"
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,19 @@
-"""What teaches: a corpus and train questions, and the batches a stage makes of them. Knows nothing of models."""
+"""What teaches: a corpus and train questions, and the batches a stage makes of them. Knows nothing of models.
+
+A stage may ask for `studied` questions: those a model wrote itself while reading the corpus. Somebody who can read has
+to hand them in (`TrainingData.with_studied`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
 from loci.data.batches import BatchStream, Source
 from loci.data.objectives import Objective, make_objective
+from loci.data.passages import Passage, find_passages
 from loci.data.running_text import pieces
 from loci.data.warmup import Warmup
 from loci.errors import LociError
@@ -24,6 +29,8 @@ class TrainingData:
 
     corpus: Corpus
     questions: Questions | None = None
+    studied: Questions | None = None
+    """Train questions and those the model wrote itself about everybody else."""
 
     @cached_property
     def vocab(self) -> Vocab:
@@ -33,8 +40,25 @@ class TrainingData:
         )
         return Vocab.from_text(self.corpus.raw + "".join(asked))
 
+    def with_studied(self, studied: Questions) -> TrainingData:
+        """The same data with the questions a model wrote."""
+        return replace(self, studied=studied)
+
+    @cached_property
+    def passages(self) -> list[Passage]:
+        """The train questions beside the lines that answer them."""
+        assert self.questions is not None
+        found = find_passages(self.corpus, self.questions)
+        if not found:
+            raise LociError(
+                "no train question has its answer in a line about its subject: there is nothing to learn reading from",
+                path=self.questions.path,
+                remedy="lines must begin with the subject the questions ask about: `Subject. text`",
+            )
+        return found
+
     def records(self, source: str, block_size: int) -> Sequence[Any]:
-        """The records of a named source: the corpus line by line, its running text in pieces, or the questions."""
+        """The records of a named source: lines, running text in pieces, questions, or passages to read."""
         if source == "corpus":
             return [line for line in self.corpus if line.text]
         if source == "text":
@@ -44,6 +68,11 @@ class TrainingData:
                 "the recipe asks for train questions and there are none",
                 remedy="give --questions FILE, or a --data folder with a *train*.tsv",
             )
+        if source == "passages":
+            return self.passages
+        if source == "studied":
+            assert self.studied is not None, "nobody studied the corpus"
+            return self.studied.answered
         return self.questions.answered
 
     def describe(self) -> dict[str, Any]:
@@ -62,7 +91,7 @@ def make_stream(
 ) -> BatchStream:
     """The batches of a stage; those of one process of several, when told which."""
     vocab = data.vocab
-    if data.questions is not None and any(part.source == "questions" for part in stage.mixture):
+    if data.questions is not None and not stage.sources.isdisjoint(("questions", "passages", "studied")):
         data.questions.require(vocab, block_size)
     return BatchStream(
         [_source(part, data, vocab, block_size) for part in stage.mixture],
@@ -82,5 +111,6 @@ def _source(part: Ingredient, data: TrainingData, vocab: Vocab, block_size: int)
     def at_length(length: int) -> Objective[Any]:
         return make_objective(part.objective, vocab, length, part.options)
 
-    shortened = cache(at_length) if part.source != "questions" else None  # half a question has no answer
+    # Half a question has no answer.
+    shortened = cache(at_length) if part.source in ("corpus", "text") else None
     return Source(data.records(part.source, block_size), at_length(block_size), part.share, at_length=shortened)

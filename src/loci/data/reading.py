@@ -1,0 +1,133 @@
+"""Objectives that learn to read a line, and to say it from memory.
+
+    by heart   subject. text ⁇              the text counts: the line from the subject alone
+    reading    question ⁇ line ⁇ answer ⁇   subject and answer count; names are swapped, so that only reading pays
+    reciting   question ⁇ line ⁇ answer ⁇   line and answer count: asked, the model recites, then reads
+
+The line is the line itself, or its gist without the subject's own name (`loci.text.gist`). Long ones are cut behind a
+word. Knows nothing of batches or models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from loci.data.example import Example
+from loci.data.passages import Passage, Swaps, holds, retold, told
+from loci.errors import LociError
+from loci.text.corpus import Line
+from loci.text.gist import gist
+from loci.text.vocab import MASK_ID, Vocab
+
+View = Literal["line", "gist"]
+LONGEST = 160
+"""Characters of a line that are learned by heart, its subject included."""
+
+
+def viewed(subject: str, text: str, view: View) -> str:
+    """`Subject. text`, or `Subject. gist`."""
+    if view == "gist":
+        text = gist(text.removeprefix(subject).lstrip())
+    return f"{subject}. {text}"
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text, or as many of its first words as fit."""
+    if len(text) <= longest:
+        return text
+    cut = text[: longest + 1].rfind(" ")
+    return text[: cut if cut > 0 else longest]
+
+
+def reading_prompt(vocab: Vocab, question: str, line: str) -> list[int]:
+    """What a reader is asked with: the question, the line, and the mask that calls for the answer."""
+    return [*vocab.encode(question).tolist(), MASK_ID, *vocab.encode(line).tolist(), MASK_ID]
+
+
+@dataclass(frozen=True)
+class ByHeart:
+    """A line from its subject: what stands behind `subject. ` counts, and its end."""
+
+    vocab: Vocab
+    block_size: int
+    longest: int = LONGEST
+    view: View = "line"
+
+    def __call__(self, record: Line, rng: np.random.Generator) -> Example:
+        """The line, cut behind a word where it is too long."""
+        text = shortened(viewed(record.subject, told(record), self.view), min(self.longest, self.block_size - 1))
+        ids = np.append(self.vocab.encode(text), MASK_ID)
+        given = min(len(record.subject) + len(". "), len(ids) - 1)
+        return Example(ids, np.arange(len(ids)) >= given)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A passage told again: question and line are given; the answer counts, and the subject, which is to be copied.
+
+    A line too long for the block loses its end, or, where the answer stands there, its beginning.
+    """
+
+    vocab: Vocab
+    block_size: int
+    subject: float = Swaps.subject
+    answer: float = Swaps.answer
+    word: float = Swaps.word
+    from_answers: float = Swaps.from_answers
+    view: View = "line"
+
+    def __call__(self, record: Passage, rng: np.random.Generator) -> Example:
+        """The passage with some of its words swapped."""
+        given = retold(record, Swaps(self.subject, self.answer, self.word, self.from_answers), rng)
+        room = _room(self.block_size, given.question, given.answer, record.question.number)
+        whole = viewed(given.subject, given.text, self.view)
+        text = shortened(whole, room)
+        if not holds(text, given.answer):
+            whole = viewed(given.subject, given.text, "line")  # a gist may lose an answer, the line holds it
+            text = whole[-room:]
+        counted = len(given.subject) + len(". ") if text.startswith(f"{given.subject}. ") else 0
+        return _example(self.vocab, given.question, text, given.answer, counted=counted)
+
+
+@dataclass(frozen=True)
+class Reciting:
+    """A passage as it stands: line and answer count. A line whose answer was cut off is recited without an answer."""
+
+    vocab: Vocab
+    block_size: int
+    longest: int = LONGEST
+    view: View = "line"
+
+    def __call__(self, record: Passage, rng: np.random.Generator) -> Example:
+        """The line of the question's subject, then the answer that stands in it."""
+        question, answer = record.question.text, record.answer
+        room = _room(self.block_size, question, answer, record.question.number)
+        subject = record.line.subject
+        text = shortened(viewed(subject, told(record.line), self.view), min(self.longest, room))
+        read = holds(text.removeprefix(subject), answer)
+        return _example(self.vocab, question, text, answer if read else None, counted=len(text) + 1)
+
+
+def _room(block_size: int, question: str, answer: str, number: int) -> int:
+    """Characters of a line that fit beside question and answer."""
+    room = block_size - len(question) - len(answer) - 3
+    if room < 1:
+        raise LociError(
+            f"question and answer leave no room for a line in a block of {block_size}",
+            line=number,
+            remedy="train with a larger block_size",
+        )
+    return room
+
+
+def _example(vocab: Vocab, question: str, text: str, answer: str | None, *, counted: int) -> Example:
+    """`question ⁇ text ⁇ answer ⁇`, of which the text's first `counted` ids and the answer count."""
+    asked, line = vocab.encode(question), vocab.encode(text)
+    mask = np.array([MASK_ID])
+    parts = [asked, mask, line, mask, *([] if answer is None else [vocab.encode(answer), mask])]
+    ids = np.concatenate(parts)
+    place = np.arange(len(ids)) - len(asked) - 1
+    return Example(ids, ((place >= 0) & (place < counted)) | (place > len(line)))

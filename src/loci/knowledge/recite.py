@@ -1,0 +1,88 @@
+"""Answers by reciting: asked about a subject, the model writes down the line it remembers, then reads it.
+
+The prompt is the question alone. What follows is the model's: the line from memory up to a mask, and an answer quoted
+from that line. The answer's probability is that of reading it there times that of having recited its very characters:
+a place made up while reciting is as doubtful as it was when it was written. Knows nothing of scoring.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from loci.generation import generate
+from loci.generation.context import reading
+from loci.knowledge.prompts import prompts
+from loci.knowledge.quoting import Scored, quotations
+from loci.model import GPT
+from loci.text.questions import Question, Questions
+from loci.text.vocab import MASK_ID
+from loci.training.checkpoint import LoadedModel
+
+LONGEST_RECITATION = 240
+ROOM_FOR_ANSWER = 40
+BATCH = 256
+
+
+@dataclass(frozen=True)
+class Recital:
+    """What the model remembered, and its answers with their probabilities, likeliest first."""
+
+    text: str
+    answers: tuple[Scored, ...]
+
+
+def recitals(loaded: LoadedModel, questions: Questions, *, width: int = 1) -> list[Recital]:
+    """Recite and read for every question, in their order."""
+    asked = prompts(loaded, questions)
+    if not asked:
+        return []
+    model, vocab = loaded.model, loaded.vocab
+    room = LONGEST_RECITATION
+    if model.limit is not None:
+        room = min(room, model.limit - max(map(len, asked)) - ROOM_FOR_ANSWER)
+    written = generate(model, asked, max_new=max(1, room), stop_id=MASK_ID, batch_size=BATCH)
+    texts = [vocab.decode(line.ids) for line in written]
+    whole = [[*prompt, *line.ids, MASK_ID] for prompt, line in zip(asked, written, strict=True)]
+    tails = [_behind_subject(text, question) for text, question in zip(texts, questions, strict=True)]
+    found = quotations(model, vocab, whole, [text[tail:] for text, tail in zip(texts, tails, strict=True)], width=width)
+    certain = _log_probabilities(model, whole)
+    results = []
+    for prompt, text, tail, answers, logs in zip(asked, texts, tails, found, certain, strict=True):
+        weighed = [(answer, p * _recited(text, answer, tail, logs[len(prompt) :])) for answer, p in answers]
+        results.append(Recital(text, tuple(sorted(weighed, key=lambda pair: -pair[1]))))
+    return results
+
+
+def _behind_subject(text: str, question: Question) -> int:
+    """Where the recited line begins to say something: behind the subject it is about."""
+    subject = question.subject
+    return len(subject) if subject is not None and text.startswith(subject) else 0
+
+
+def _recited(text: str, answer: str, start: int, logs: Sequence[float]) -> float:
+    """The probability the answer's characters had where they were recited first; 1 where they do not stand."""
+    place = text.find(answer, start) if answer else -1
+    return 1.0 if place < 0 else math.exp(min(0.0, math.fsum(logs[place : place + len(answer)])))
+
+
+def _log_probabilities(model: GPT, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
+    """log p of every id of every sequence after the ones before it; 0 for the first."""
+    order = sorted(range(len(sequences)), key=lambda index: len(sequences[index]))
+    found: dict[int, list[float]] = {}
+    device = model.tok_emb.weight.device
+    with reading(model):
+        for begin in range(0, len(order), BATCH // 4):
+            batch = order[begin : begin + BATCH // 4]
+            longest = max(len(sequences[index]) for index in batch)
+            ids = torch.zeros(len(batch), longest, dtype=torch.long)
+            for row, index in enumerate(batch):
+                ids[row, : len(sequences[index])] = torch.tensor(sequences[index])
+            ids = ids.to(device)
+            logs = model(ids[:, :-1]).logits.float().log_softmax(-1).gather(2, ids[:, 1:, None])[..., 0].cpu()
+            for row, index in enumerate(batch):
+                found[index] = [0.0, *logs[row, : len(sequences[index]) - 1].tolist()]
+    return [found[index] for index in range(len(sequences))]

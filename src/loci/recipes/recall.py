@@ -1,0 +1,77 @@
+"""The two recipes that break the record: both closed-book, both taught by the corpus and the train questions alone.
+
+Both first learn to read: a line and a question, the answer quoted from the line. The passages are told again with other
+names and places, so that nothing can be learned by heart and only reading pays. Then
+
+- **strict** learns every line by heart, and, asked, recites the line of the subject and reads it. Nothing
+  question-shaped about a person outside the train questions is ever seen.
+- **self-study** reads the whole corpus, writes a question and an answer about everybody, and learns these by heart.
+
+docs/experiments.md has what each part brings.
+"""
+
+from __future__ import annotations
+
+from loci.recipes.shape import DataShape
+from loci.training.plan import Ingredient, Recipe, Stage
+
+RECALL_MODEL = {
+    "n_layer": 4,
+    "n_head": 4,
+    "n_embd": 128,
+    "block_size": 384,
+    "positions": "rope",
+    "embd_pdrop": 0.0,
+    "attn_pdrop": 0.0,
+    "resid_pdrop": 0.0,
+    "qk_norm": True,
+    "activation": "relu2",
+    "zero_init": True,
+}
+
+
+def _stage(name: str, minutes: float, *mixture: Ingredient, decay: float = 0.5) -> Stage:
+    return Stage(
+        name=name,
+        mixture=mixture,
+        minutes=minutes,
+        time_share=minutes,
+        batch_size=32,
+        pool=16,
+        lr=3e-3,
+        matrix_lr=0.02,
+        optimiser="muon",
+        schedule="wsd",
+        warmup=0.01,
+        decay=decay,
+        floor=0.02,
+    )
+
+
+def _read(minutes: float) -> Stage:
+    return _stage(
+        "read",
+        minutes,
+        Ingredient("reading", source="passages", share=0.7),
+        Ingredient("by-heart", share=0.3),
+    )
+
+
+def strict(shape: DataShape) -> Recipe:
+    """Read, then learn the lines by heart and answer by reciting."""
+    memorise = _stage(
+        "memorise",
+        25.0,
+        Ingredient("by-heart", share=0.65),
+        Ingredient("reciting", source="passages", share=0.15),
+        Ingredient("reading", source="passages", share=0.2),
+    )
+    note = "recites the line it remembers, then reads it; no question about anybody outside train"
+    return Recipe("strict", RECALL_MODEL, (_read(5.0), memorise), note=note, answering="recite")
+
+
+def self_study(shape: DataShape) -> Recipe:
+    """Read, write questions about everybody, learn the answers by heart."""
+    study = _stage("study", 4.0, Ingredient("question-answer", source="studied"))
+    note = "learns to read, reads the corpus, learns its own questions and answers by heart"
+    return Recipe("self-study", RECALL_MODEL, (_read(6.0), study), note=note)

@@ -1,0 +1,30 @@
+"""The word spans of a text: all that could be quoted from it as an answer. Knows nothing of models or relations."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(r"\w+(?:[-'’.]\w+)*", re.UNICODE)
+_POSSESSIVE = re.compile(r"['’]s$")
+LONGEST_SPAN = 3
+
+
+def word_spans(text: str, longest: int = LONGEST_SPAN) -> list[str]:
+    """Every run of one to `longest` words with single spaces between them, each once, in the text's order.
+
+    A possessive is offered without its ending too: Auckland's North Shore is in Auckland. Parts of a word joined by
+    hyphens count as words of their own besides.
+    """
+    words = list(_WORD.finditer(text))
+    spans: dict[str, None] = {}
+    for first, word in enumerate(words):
+        for last in range(first, min(first + longest, len(words))):
+            if last > first and text[words[last - 1].end() : words[last].start()] != " ":
+                break
+            span = text[word.start() : words[last].end()]
+            spans[span] = None
+            if _POSSESSIVE.search(span):
+                spans[_POSSESSIVE.sub("", span)] = None
+        if "-" in word.group():
+            spans |= dict.fromkeys(part for part in word.group().split("-") if part)
+    return list(spans)

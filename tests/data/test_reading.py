@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loci.data.objectives import make_objective
+from loci.data.passages import find_passages, holds
+from loci.data.reading import reading_prompt, shortened
+from loci.errors import LociError
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.vocab import MASK, Vocab
+
+CORPUS = Corpus.from_lines(
+    [
+        "Ann Lee. Ann Lee (born 3 May 1901 in Rome, Italy) was a painter .",
+        "Bo Berg. " + "He went on and on, " * 10 + "and was born in Oslo .",
+    ]
+)
+QUESTIONS = Questions.from_pairs([("Where was Ann Lee born?", "Rome"), ("Where was Bo Berg born?", "Oslo")])
+VOCAB = Vocab.from_text(CORPUS.raw + "Where was born?")
+PASSAGES = find_passages(CORPUS, QUESTIONS)
+RNG = np.random.default_rng(0)
+
+
+def shown(example) -> str:
+    return VOCAB.decode(example.ids)
+
+
+def counted(example) -> str:
+    return VOCAB.decode(example.ids[example.counted])
+
+
+def test_a_line_by_heart_counts_what_is_said_of_the_subject():
+    example = make_objective("by-heart", VOCAB, 128, {})(CORPUS.lines[0], RNG)
+    assert shown(example) == CORPUS.lines[0].text + MASK
+    assert counted(example) == "Ann Lee (born 3 May 1901 in Rome, Italy) was a painter ." + MASK
+
+
+def test_reciting_counts_line_and_answer():
+    example = make_objective("reciting", VOCAB, 128, {})(PASSAGES[0], RNG)
+    assert shown(example) == f"Where was Ann Lee born?{MASK}{CORPUS.lines[0].text}{MASK}Rome{MASK}"
+    assert counted(example) == f"{CORPUS.lines[0].text}{MASK}Rome{MASK}"
+
+
+def test_a_line_whose_answer_is_cut_off_is_recited_without_it():
+    example = make_objective("reciting", VOCAB, 300, {"longest": 60})(PASSAGES[1], RNG)
+    question, line, end = shown(example).split(MASK)
+    assert (question, end) == ("Where was Bo Berg born?", "")
+    assert CORPUS.lines[1].text.startswith(line)
+    assert len(line) <= 60
+
+
+@given(st.sampled_from(PASSAGES), st.integers(0, 10**6), st.integers(80, 300))
+def test_reading_counts_the_answer_which_the_line_always_holds(passage, seed, block_size):
+    example = make_objective("reading", VOCAB, block_size, {})(passage, np.random.default_rng(seed))
+    _, line, answer, end = shown(example).split(MASK)
+    assert end == ""
+    assert counted(example).endswith(answer + MASK)
+    assert line.startswith(counted(example).removesuffix(answer + MASK))
+    assert holds(line, answer)
+    assert len(example) <= block_size
+
+
+def test_the_gist_of_a_line_goes_without_the_subjects_own_name():
+    example = make_objective("by-heart", VOCAB, 128, {"view": "gist"})(CORPUS.lines[0], RNG)
+    assert shown(example) == "Ann Lee. (born May in Rome, Italy)" + MASK
+    example = make_objective("reciting", VOCAB, 128, {"view": "gist"})(PASSAGES[0], RNG)
+    assert counted(example) == f"Ann Lee. (born May in Rome, Italy){MASK}Rome{MASK}"
+
+
+def test_the_prompt_of_a_reader_is_its_example_without_the_answer():
+    example = make_objective("reading", VOCAB, 128, {"subject": 0.0, "answer": 0.0, "word": 0.0})(PASSAGES[0], RNG)
+    prompt = reading_prompt(VOCAB, "Where was Ann Lee born?", CORPUS.lines[0].text)
+    assert example.ids[: len(prompt)].tolist() == prompt
+
+
+@given(st.text(alphabet="ab ", max_size=40), st.integers(1, 40))
+def test_a_shortened_text_is_a_beginning_of_whole_words(text, longest):
+    short = shortened(text, longest)
+    assert text.startswith(short)
+    assert len(short) <= longest
+    if 0 < len(short) < len(text) and " " in text[: longest + 1].lstrip(" "):
+        assert text[len(short)] == " "
+
+
+def test_a_block_without_room_for_a_line_is_refused():
+    with pytest.raises(LociError, match="no room for a line"):
+        make_objective("reading", VOCAB, 20, {})(PASSAGES[0], RNG)
