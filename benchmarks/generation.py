@@ -1,10 +1,15 @@
 """How much faster generation is than the published `sample`, with the same weights in the same run.
 
 The published loop reads the whole prefix again for every character, one text at a time. Each row of the table times two
-ways in turns and gives the median ratio with its range over the repeats. Both ways do the same work but in one row,
-which says so: the published evaluation always writes 32 characters, where Loci stops when the answer has ended. Weights
-are random and never end an answer by themselves, so answers that end are held to the list of answers. Where only a part
-of the slow way is run, its time is scaled up, and the row says so.
+ways in turns and gives the median ratio with its range over the repeats. Where only a part of the slow way is run, its
+time is scaled up, and the row says so.
+
+The course's dev questions are asked of a model that has first been taught the train questions for about a minute
+(`_asking.teach`: fixed seed and steps), so that answers end by themselves. Three rows: both ways write 32 characters;
+both stop where the answer ends; and the published evaluation as it is, which always writes 32 and cuts the answer out,
+against `answer_questions`, which stops. The last one is unequal work for the same result: all answers are compared, the
+row says how many are the same, and the script fails where one is not. Without the course's files only the first row is
+measured, on the questions of a world and random weights.
 
 What a profile says (torch.profiler, one thread, the 500 questions in batches of 128, until the answers end): half of
 the time is in the matrix products of the blocks, a quarter in attention, the rest in copies, GELU, norms and writing to
@@ -20,89 +25,39 @@ from __future__ import annotations
 import importlib.util
 import json as json_format
 import statistics
+import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
 import torch
 import tyro
 from rich.console import Console
-from rich.table import Table
 
+from _asking import BRIEF, COURSE, DEV, SMALL, missing, published_answers, published_sample, teach
+from _ratios import Bench, Row, print_table
 from loci.data.objectives import question_prompt
-from loci.generation import Trie, generate, score_candidates
+from loci.generation import generate, score_candidates
+from loci.knowledge.answer import ANSWER_LENGTH, answer_questions
 from loci.model import GPT, GPTConfig
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID, Vocab
 from loci.text.world import WorldSpec
 from loci.text.world.population import people
+from loci.training.checkpoint import LoadedModel
 
-COURSE_DEV = Path(__file__).resolve().parents[2] / "shared" / "data" / "course" / "birth_dev.tsv"
-PUBLISHED_STEPS = 32
-"""The published evaluation writes this many characters for every question, whatever they are."""
 VOCAB_SIZE = 256
-
-
-@dataclass(frozen=True)
-class Row:
-    """One comparison: seconds of each repeat, the slow way scaled up where only a part of it was run."""
-
-    what: str
-    slow: str
-    slow_seconds: list[float]
-    loci_seconds: list[float]
-    target: float | None = None
-    """What the project set out to reach; None where it set nothing."""
-    note: str = ""
-
-    @property
-    def ratios(self) -> list[float]:
-        """How many times faster Loci was, repeat by repeat."""
-        return [slow / fast for slow, fast in zip(self.slow_seconds, self.loci_seconds, strict=True)]
-
-
-@dataclass(frozen=True)
-class Bench:
-    """How much is measured, how often, and by which clock."""
-
-    quick: bool
-    repeats: int
-    clock: Callable[[], float]
-
-    def seconds(self, work: Callable[[], Any]) -> float:
-        """How long some work takes."""
-        begin = self.clock()
-        work()
-        return self.clock() - begin
-
-    def in_turns(self, slow: Callable[[], Any], fast: Callable[[], Any], scale: float = 1) -> dict[str, list[float]]:
-        """Both ways, alternating, after one run of the fast way to warm up."""
-        fast()
-        pairs = [(scale * self.seconds(slow), self.seconds(fast)) for _ in range(self.repeats)]
-        return {"slow_seconds": [pair[0] for pair in pairs], "loci_seconds": [pair[1] for pair in pairs]}
-
-
-@torch.no_grad()
-def published_sample(model: GPT, prompt: Sequence[int], steps: int) -> list[int]:
-    """The published way: the whole prefix, logits everywhere, the last one's likeliest id, and again."""
-    ids = torch.tensor([list(prompt)])
-    for _ in range(steps):
-        logits = model(ids[:, -model.config.block_size :]).logits
-        likeliest = logits[:, -1].softmax(-1).topk(1).indices
-        ids = torch.cat((ids, likeliest), dim=1)
-    return ids[0, len(prompt) :].tolist()
 
 
 def questions_and_answers() -> tuple[list[str], list[str], str]:
     """The course's dev questions where they are, else those of a world of the same size."""
-    if COURSE_DEV.is_file():
-        asked = Questions.read(COURSE_DEV)
+    if (COURSE / DEV).is_file():
+        asked = Questions.read(COURSE / DEV)
         return [q.text for q in asked], sorted({q.answer for q in asked if q.answer}), "course dev questions"
     world = list(people(WorldSpec(people=500)))
     texts = [f"Where was {person.name} born?" for person in world]
-    return texts, sorted({person.birthplace for person in world}), "questions of a world"
+    return texts, sorted({person.birth_place.name for person in world}), "questions of a world"
 
 
 def make_model(**changes: Any) -> GPT:
@@ -119,37 +74,81 @@ def one_long_text(bench: Bench) -> Row:
     return Row(f"{length} characters, one text", "prefix read again", **times, target=5)
 
 
-def many_questions(bench: Bench) -> list[Row]:
-    texts, answers, source = questions_and_answers()
-    vocab = make_vocab(texts, answers)
-    model = make_model()
-    prompts = [question_prompt(vocab, text) for text in texts]
-    part = 10 if bench.quick else 40
-    some = prompts[:: len(prompts) // part][:part]
-    scale = len(prompts) / len(some)
-    note = f"slow way: {len(some)} of {len(prompts)}, scaled"
+def many_questions(bench: Bench, console: Console) -> list[Row]:
+    if absent := missing():
+        console.print(
+            f"the course's {', '.join(absent)} not found in ../shared/data/course: no model can be taught to end "
+            "its answers, and the rows that need one are left out"
+        )
+        texts, answers, source = questions_and_answers()
+        vocab = make_vocab(texts, answers)
+        prompts = [question_prompt(vocab, text).tolist() for text in texts]
+        return [equal_steps(bench, make_model(), prompts, source)]
+    changes = SMALL if bench.quick else BRIEF
+    console.print(f"teaching the model that is asked: {changes['finetune.steps']} steps on the train questions")
+    loaded = teach(changes)
+    asked = Questions.read(COURSE / DEV)[:: 10 if bench.quick else 1]
+    prompts = [question_prompt(loaded.vocab, question.text).tolist() for question in asked]
+    source = "course dev questions"
+    return [
+        equal_steps(bench, loaded.model, prompts, source),
+        both_ending(bench, loaded.model, prompts, source),
+        as_published(bench, loaded, asked, source),
+    ]
+
+
+def some_of(bench: Bench, number: int) -> tuple[slice, float, str]:
+    """Which of so many questions the slow way answers in each repeat, by what its time is multiplied, and a note."""
+    part = min(number, 10 if bench.quick else 40)
+    return slice(0, number // part * part, number // part), number / part, f"slow way: {part} of {number}, scaled"
+
+
+def equal_steps(bench: Bench, model: GPT, prompts: list[list[int]], source: str) -> Row:
+    some, scale, note = some_of(bench, len(prompts))
 
     def slow() -> None:
-        for prompt in some:
-            published_sample(model, prompt, PUBLISHED_STEPS)
+        for prompt in prompts[some]:
+            published_sample(model, prompt, ANSWER_LENGTH)
 
-    constraint = Trie([vocab.encode(answer) for answer in answers], stop_id=MASK_ID)
-    same = bench.in_turns(slow, lambda: generate(model, prompts, max_new=PUBLISHED_STEPS), scale)
-    ending = bench.in_turns(
-        slow, lambda: generate(model, prompts, max_new=PUBLISHED_STEPS, constraint=constraint), scale
-    )
-    alike = bench.in_turns(
-        lambda: generate(model, some, max_new=PUBLISHED_STEPS, constraint=constraint, use_cache=False, batch_size=1),
-        lambda: generate(model, prompts, max_new=PUBLISHED_STEPS, constraint=constraint),
+    times = bench.in_turns(slow, lambda: generate(model, prompts, max_new=ANSWER_LENGTH), scale)
+    what = f"{len(prompts)} {source}, {ANSWER_LENGTH} characters each"
+    return Row(what, f"one at a time, {ANSWER_LENGTH} steps", **times, target=40, note=note)
+
+
+def both_ending(bench: Bench, model: GPT, prompts: list[list[int]], source: str) -> Row:
+    some, scale, note = some_of(bench, len(prompts))
+    until: dict[str, Any] = {"max_new": ANSWER_LENGTH, "stop_id": MASK_ID}
+    times = bench.in_turns(
+        lambda: generate(model, prompts[some], use_cache=False, batch_size=1, **until),
+        lambda: generate(model, prompts, **until),
         scale,
     )
-    what = f"{len(prompts)} {source}"
-    unequal = f"{note}; unequal work: only Loci stops at the end, held to the list of answers"
-    return [
-        Row(f"{what}, 32 characters each", "one at a time, 32 steps", **same, target=40, note=note),
-        Row(f"{what}, until the answer ends", "one at a time, until it ends", **alike, target=40, note=note),
-        Row(f"{what}, until the answer ends", "one at a time, always 32 steps", **ending, target=40, note=unequal),
-    ]
+    what = f"{len(prompts)} {source}, until the answer ends"
+    return Row(what, "one at a time, until it ends", **times, target=40, note=note)
+
+
+def as_published(bench: Bench, loaded: LoadedModel, asked: Questions, source: str) -> Row:
+    """The whole evaluation, answers included; the published one goes through all questions once, to compare them."""
+    some, scale, note = some_of(bench, len(asked))
+    begin = bench.clock()
+    published = published_answers(loaded, asked)
+    whole = bench.clock() - begin
+    times = bench.in_turns(
+        lambda: published_answers(loaded, asked[some]), lambda: answer_questions(loaded, asked), scale
+    )
+    ours = [row.prediction for row in answer_questions(loaded, asked)]
+    same = sum(theirs.text == mine for theirs, mine in zip(published, ours, strict=True))
+    ended = sum(answer.ended for answer in published)
+    once = whole / statistics.median(times["loci_seconds"])
+    return Row(
+        f"{len(asked)} {source}, until the answer ends",
+        f"as published: one at a time, always {ANSWER_LENGTH} steps",
+        **times,
+        target=40,
+        note=f"{same} of {len(asked)} answers the same, {ended} ended by themselves, mean length "
+        f"{statistics.mean(map(len, ours)):.1f}; {note} (all {len(asked)} once: {once:.1f} times)",
+        same_answers=same == len(asked),
+    )
 
 
 def whole_lists(bench: Bench) -> Row:
@@ -186,11 +185,10 @@ def make_vocab(texts: Sequence[str], answers: Sequence[str]) -> Vocab:
 
 def as_transformers(model: GPT) -> Any:
     """The same weights in the GPT-2 class of transformers."""
-    from transformers import GPT2Config, GPT2LMHeadModel
-
+    transformers: Any = importlib.import_module("transformers")
     config = model.config
-    other = GPT2LMHeadModel(
-        GPT2Config(
+    other = transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(
             vocab_size=config.vocab_size,
             n_positions=config.block_size,
             n_embd=config.n_embd,
@@ -222,8 +220,7 @@ def as_transformers(model: GPT) -> Any:
 
 
 def against_transformers(bench: Bench) -> list[Row]:
-    import transformers
-
+    transformers: Any = importlib.import_module("transformers")
     transformers.logging.set_verbosity_error()
     texts, answers, source = questions_and_answers()
     vocab = make_vocab(texts, answers)
@@ -234,9 +231,9 @@ def against_transformers(bench: Bench) -> list[Row]:
     with torch.no_grad():
         torch.testing.assert_close(other(ids).logits, model(ids).logits, atol=1e-4, rtol=1e-4)
 
-    def theirs(batch: torch.Tensor, mask: torch.Tensor, steps: int) -> torch.Tensor:
+    def theirs(batch: torch.Tensor, mask: torch.Tensor, steps: int) -> None:
         with torch.inference_mode():
-            return other.generate(
+            other.generate(
                 batch, attention_mask=mask, max_new_tokens=steps, min_new_tokens=steps, do_sample=False, pad_token_id=0
             )
 
@@ -251,9 +248,9 @@ def against_transformers(bench: Bench) -> list[Row]:
         for batch in batches:
             rows = torch.nn.utils.rnn.pad_sequence([torch.tensor(row[::-1]) for row in batch], batch_first=True)
             left_padded = rows.flip(1)
-            theirs(left_padded, (left_padded != 0).long(), PUBLISHED_STEPS)
+            theirs(left_padded, (left_padded != 0).long(), ANSWER_LENGTH)
 
-    many = bench.in_turns(batched, lambda: generate(model, prompts, max_new=PUBLISHED_STEPS))
+    many = bench.in_turns(batched, lambda: generate(model, prompts, max_new=ANSWER_LENGTH))
     slow = f"transformers {transformers.__version__}"
     return [
         Row(f"{length} characters, one text", slow, **one, target=1),
@@ -281,30 +278,19 @@ def main(
         torch.set_num_threads(threads)
     console = Console(stderr=json)
     bench = Bench(quick, repeats, time.perf_counter if clock == "wall" else time.process_time)
-    rows = [one_long_text(bench), *many_questions(bench), whole_lists(bench)]
+    rows = [one_long_text(bench), *many_questions(bench, console), whole_lists(bench)]
     if importlib.util.find_spec("transformers") is not None:
         rows += against_transformers(bench)
     else:
         console.print("transformers is not installed: no comparison with its generate")
     if json:
         print(json_format.dumps([{**asdict(row), "ratios": row.ratios} for row in rows], ensure_ascii=False))
-        return
-    table = Table("what", "the other way", "s", "Loci, s", "times faster (range)", "asked for", "")
-    for row in rows:
-        ratio = f"{statistics.median(row.ratios):.1f} ({min(row.ratios):.1f}–{max(row.ratios):.1f})"
-        slow, fast = (statistics.median(times) for times in (row.slow_seconds, row.loci_seconds))
-        table.add_row(
-            row.what,
-            row.slow,
-            f"{slow:.2f}",
-            f"{fast:.2f}",
-            ratio,
-            "" if row.target is None else f"≥ {row.target:g}",
-            row.note,
-        )
-    console.print(table)
-    counted = f"{clock} time, {torch.get_num_threads()} threads, torch {torch.__version__}"
-    console.print(f"median of {repeats} repeats; {counted}")
+    else:
+        print_table(rows, console)
+        counted = f"{clock} time, {torch.get_num_threads()} threads, torch {torch.__version__}"
+        console.print(f"median of {repeats} repeats; {counted}")
+    if any(row.same_answers is False for row in rows):
+        sys.exit("the two ways gave different answers: what they took cannot be compared")
 
 
 if __name__ == "__main__":
