@@ -17,7 +17,9 @@ def folder(tmp_path_factory):
 def test_a_page_and_a_table(folder, capsys):
     out = folder / "report.html"
     assert main(["report", str(folder / "run"), "--corpus", str(folder / "world"), "--out", str(out)]) == 0
-    assert "held-out" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "held-out" in shown
+    assert "birth_dev" in shown
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 

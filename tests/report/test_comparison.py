@@ -67,6 +67,114 @@ def test_a_run_names_its_own_corpus_and_questions(folder, tmp_path):
     assert study([entry], np.random.default_rng(0)).evidence[0] is not None
 
 
+def rows_of(people, right, split=None):
+    """A row a person; those in `right` are answered rightly."""
+    return [
+        Prediction(f"Where was {name} born?", "Oslo" if name in right else "Rome", answers=("Oslo",), split=split)
+        for name in people
+    ]
+
+
+def asked_files(folder, **files):
+    for name, rows in files.items():
+        write_predictions(folder / "predictions" / f"{name}.jsonl", rows)
+    return folder
+
+
+DEV, SLICE = [f"dev {i}" for i in range(20)], [f"slice {i}" for i in range(30)]
+
+
+def test_a_validation_slice_is_not_counted_among_the_held_out_people(tmp_path):
+    """Part of the slice stands in dev too; all of it is answered rightly, as what was chosen on will be."""
+    both = DEV[:5]
+    weak = asked_files(
+        tmp_path / "weak", birth_dev=rows_of(DEV, DEV[:6]), validation=rows_of([*both, *SLICE], {*both, *SLICE})
+    )
+    strong = asked_files(
+        tmp_path / "strong", birth_dev=rows_of(reversed(DEV), DEV[:14]), validation=rows_of([*both, *SLICE], {*SLICE})
+    )
+    found = study(read_entries([weak, strong]), np.random.default_rng(0))
+    assert [(card.accuracy["held-out"].successes, card.accuracy["held-out"].n) for card in found.cards] == [
+        (6, 20),
+        (14, 20),
+    ]
+    assert [card.rows for card in found.cards] == [20, 20]
+    (duel,) = found.duels
+    assert (duel.test.n, duel.test.both, duel.test.only_first, duel.test.only_second) == (20, 6, 0, 8)
+    assert found.people == "held-out people of birth_dev"
+    assert "weak: held-out people are those of birth_dev alone; left out: validation" in found.remarks
+    text = comparison_page(found).html()
+    assert "the numbers in front are of held-out people of birth_dev" in text
+    assert "The questions about held-out people of birth_dev that both were asked" in text
+    assert "those of birth_dev alone; left out: validation" in text
+    data = found.as_dict()
+    assert data["questions"] == ["birth_dev"]
+    assert data["runs"][0]["files"] == {"held-out": "birth_dev"}
+    assert data["runs"][0]["left_out"] == {"held-out": ["validation"]}
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (["birth_dev", "validation"], "birth_dev"),
+        (["birth_validation", "birth_test"], "birth_test"),
+        (["birth_test", "held_out"], "held_out"),
+        (["birth_dev", "birth_test"], "birth_dev"),
+        (["validation"], "validation"),
+    ],
+)
+def test_one_file_speaks_for_the_held_out_people(tmp_path, names, chosen):
+    entry = read_entry(asked_files(tmp_path / "run", **{name: rows_of([name], []) for name in names}))
+    assert entry.files == {"held-out": chosen}
+    assert [row.question for row in entry.rows] == [f"Where was {chosen} born?"]
+    assert [*entry.left_out.values()] == ([tuple({*names} - {chosen})] if len(names) > 1 else [])
+
+
+def test_answers_that_nobody_can_score_do_not_displace_those_that_can(tmp_path):
+    inputs = [Prediction(f"q{i}", "Oslo") for i in range(9)]
+    entry = read_entry(asked_files(tmp_path / "run", birth_dev=inputs, validation=rows_of(SLICE, SLICE)))
+    assert entry.files == {"held-out": "validation"}
+
+
+def test_the_runs_speak_of_the_same_file_where_they_can(tmp_path):
+    first = asked_files(tmp_path / "first", birth_dev=rows_of(DEV, DEV), birth_test=rows_of(SLICE, SLICE))
+    second = asked_files(tmp_path / "second", birth_test=rows_of(SLICE, []))
+    found = study(read_entries([first, second]), np.random.default_rng(0))
+    assert found.people == "held-out people of birth_test"
+    assert found.duels[0].test.n == len(SLICE)
+    assert not any("not all runs" in remark for remark in found.remarks)
+
+
+def test_runs_asked_other_people_are_tested_on_what_they_share_and_it_is_said(tmp_path):
+    first = asked_files(tmp_path / "first", birth_dev=rows_of(DEV, DEV))
+    second = asked_files(tmp_path / "second", validation=rows_of([*DEV[:5], *SLICE], []))
+    found = study(read_entries([first, second]), np.random.default_rng(0))
+    assert found.people == "held-out people of birth_dev and validation"
+    assert found.duels[0].test.n == 5
+    assert any("not all runs were asked the same held-out questions" in remark for remark in found.remarks)
+
+
+def test_rows_of_a_split_of_their_own_say_so_whatever_their_file(tmp_path):
+    twins = rows_of(DEV, DEV, split="held-out")
+    entry = read_entry(asked_files(tmp_path / "run", birth_dev=rows_of(DEV, []), twins=twins))
+    assert entry.files == {"held-out": "birth_dev"}
+    mixed = asked_files(tmp_path / "mixed", answers=[*rows_of(DEV, DEV), *rows_of(SLICE, [], split="seen")])
+    assert read_entry(mixed).files == {"answers": "answers", "seen": "answers"}
+    assert len(read_entry(mixed).rows) == len(DEV) + len(SLICE)
+
+
+def test_people_beyond_knowing_and_pupils_are_no_part_of_a_duel(tmp_path):
+    others = {"birth_outside": rows_of(["x"], []), "birth_places_train": rows_of(["y"], ["y"])}
+    runs = [
+        asked_files(tmp_path / name, birth_dev=rows_of(DEV, right), **others) for name, right in (("a", DEV), ("b", []))
+    ]
+    found = study(read_entries(runs), np.random.default_rng(0))
+    assert found.duels[0].test.n == len(DEV)
+    write_predictions(tmp_path / "theirs.jsonl", rows_of(DEV, DEV[:3]))
+    found = study(read_entries([runs[0], tmp_path / "theirs.jsonl"]), np.random.default_rng(0))
+    assert found.duels[0].test.n == len(DEV)
+
+
 def test_names_are_made_distinct(tmp_path):
     for parent in ("a", "b"):
         write_predictions(tmp_path / parent / "rows.jsonl", [Prediction("q", "a", answers=("a",))])

@@ -91,10 +91,9 @@ def _print(found: Study) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("run", "people", "exact match")
+    table = Table("run", "people", "questions", "exact match")
     for entry, card in zip(found.entries, found.cards, strict=True):
         for number, (split, rate) in enumerate(card.accuracy.items()):
-            table.add_row(
-                "" if number else Text(entry.name), split, str(rate), end_section=split == [*card.accuracy][-1]
-            )
+            name, last = "" if number else Text(entry.name), split == [*card.accuracy][-1]
+            table.add_row(name, split, Text(entry.files[split]), str(rate), end_section=last)
     Console(highlight=False).print(table)

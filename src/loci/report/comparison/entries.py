@@ -1,18 +1,22 @@
 """What is compared: run folders and prediction files, read into entries of one form.
 
-Knows where a run keeps its rows and curves; knows nothing of scoring.
+A run may have been asked several files about people of one split, say the dev questions and a slice set aside for
+choosing. Only one of them speaks for the split, the same one for all runs where they have it: together they would count
+people twice who stand in both, and mix what was chosen on with what is reported. Knows where a run keeps its rows and
+curves; knows nothing of scoring.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
 from loci.files import read_json
+from loci.knowledge.metrics import scorable
 from loci.knowledge.rows import HELD_OUT, SEEN, UNSEEN, UNSTATED, Prediction, read_predictions
 from loci.text.findings import raise_first_error
 from loci.text.source import load
@@ -29,6 +33,9 @@ _SPLIT_WORDS = {
     HELD_OUT: HELD_OUT,
     UNSEEN: UNSEEN,
 }
+_VALIDATION = "validation"
+# Which file speaks for held-out people: the one whose name has the earlier word.
+_PREFERRED = (HELD_OUT, "dev", "test")
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,11 @@ class Entry:
     name: str
     path: Path
     rows: tuple[Prediction, ...]
+    """Of every split the rows of one file."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Split → the name of the file that its rows are of."""
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Split → other files that ask about it too and do not count."""
     metrics: tuple[Mapping[str, Any], ...] = ()
     """Rows of the loss curve; empty where there is none."""
     corpus: Path | None = None
@@ -48,14 +60,20 @@ class Entry:
 
 def split_of(stem: str) -> str | None:
     """The split that a file's name tells: birth_dev → held-out; None when it tells none."""
-    words = stem.lower().replace("held_out", HELD_OUT).replace("-", "_").split("_")
-    found = [_SPLIT_WORDS[word] for word in (*words, stem.lower().replace("_", "-")) if word in _SPLIT_WORDS]
+    found = [_SPLIT_WORDS[word] for word in _words(stem) if word in _SPLIT_WORDS]
     return found[0] if found else None
+
+
+def _words(stem: str) -> list[str]:
+    name = stem.lower()
+    return [*name.replace("held_out", HELD_OUT).replace("-", "_").split("_"), name.replace("_", "-")]
 
 
 def read_entries(paths: Sequence[str | Path]) -> list[Entry]:
     """Read every path; names are the files' or folders' own, with the parent's in front where two are alike."""
-    entries = [read_entry(path) for path in paths]
+    asked = [_read_files(Path(path)) for path in paths]
+    ranks = _ranks(asked)
+    entries = [_entry(Path(path), files, ranks) for path, files in zip(paths, asked, strict=True)]
     names = [entry.name for entry in entries]
     for index, entry in enumerate(entries):
         if names.count(entry.name) > 1:
@@ -71,14 +89,54 @@ def read_entries(paths: Sequence[str | Path]) -> list[Entry]:
 
 def read_entry(path: str | Path) -> Entry:
     """A run folder with predictions, or one file of prediction rows."""
-    path = Path(path)
-    if not path.is_dir():
-        return Entry(path.stem, path, tuple(_with_split(read_predictions(path), split_of(path.stem))))
-    files = prediction_files(path)
+    return read_entries([path])[0]
+
+
+Asked = dict[str, dict[str, list[Prediction]]]
+"""Split → file → rows; "all" for no split, as in `by_split`."""
+
+
+def _read_files(path: Path) -> Asked:
+    files = prediction_files(path) if path.is_dir() else [path]
     if not files:
         raise LociError("holds no predictions", path=path, remedy=f"ask first: loci evaluate {path} --questions FILE")
-    rows = [row for file in files for row in _with_split(read_predictions(file), split_of(file.stem) or file.stem)]
-    return Entry(path.resolve().name, path, tuple(rows), _metrics(path), **_sources(path))
+    found: Asked = {}
+    for file in files:
+        told = split_of(file.stem)
+        if path.is_dir() and told is None:
+            told = file.stem
+        for row in _with_split(read_predictions(file), told):
+            found.setdefault(row.split or "all", {}).setdefault(file.stem, []).append(row)
+    return found
+
+
+def _ranks(asked: Sequence[Asked]) -> dict[str, list[str]]:
+    """The files of every split, the one that should speak for it first."""
+    ranks: dict[str, list[str]] = {}
+    for split in dict.fromkeys(split for files in asked for split in files):
+        having = [files[split] for files in asked if split in files]
+        stems = dict.fromkeys(stem for files in having for stem in files)
+        ranks[split] = sorted(stems, key=lambda stem: _preference(stem, [f[stem] for f in having if stem in f]))
+    return ranks
+
+
+def _preference(stem: str, asked: Sequence[Sequence[Prediction]]) -> tuple[object, ...]:
+    """What can be scored before what cannot, what was set aside for choosing last; then what more runs were asked."""
+    words = _words(stem)
+    word = next((place for place, word in enumerate(_PREFERRED) if word in words), len(_PREFERRED))
+    unscored = not any(scorable(rows) for rows in asked)
+    return unscored, _VALIDATION in words, -len(asked), word, -max(map(len, asked)), stem
+
+
+def _entry(path: Path, asked: Asked, ranks: Mapping[str, Sequence[str]]) -> Entry:
+    files = {split: next(stem for stem in ranks[split] if stem in found) for split, found in asked.items()}
+    rows = [row for split, stem in files.items() for row in asked[split][stem]]
+    left_out = {
+        split: tuple(stem for stem in found if stem != files[split]) for split, found in asked.items() if len(found) > 1
+    }
+    if not path.is_dir():
+        return Entry(path.stem, path, tuple(rows), files, left_out)
+    return Entry(path.resolve().name, path, tuple(rows), files, left_out, _metrics(path), **_sources(path))
 
 
 def prediction_files(folder: Path) -> list[Path]:

@@ -59,8 +59,8 @@ def add_accuracy(page: Page, study: Study) -> None:
         page.add_table(
             ["run", "against", "questions", "difference, points", "only it right", "only the other right", "p"],
             [_duel(duel, {entry.name: i for i, entry in enumerate(study.entries)}) for duel in study.duels],
-            "Same questions, people not asked about in training. The interval resamples questions; p is McNemar’s "
-            "exact test, corrected by Holm for the number of comparisons.",
+            f"The questions about {study.people} that both were asked. The interval resamples questions; p is "
+            "McNemar’s exact test, corrected by Holm for the number of comparisons.",
         )
 
 

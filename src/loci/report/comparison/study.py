@@ -20,10 +20,11 @@ from loci.knowledge.metrics import Estimate, Rate, most_common_answer, scorable,
 from loci.knowledge.plain import plain
 from loci.knowledge.provenance import EvidenceIndex
 from loci.knowledge.rows import HELD_OUT, SEEN, Prediction, read_predictions
-from loci.knowledge.scorecard import Context, Scorecard, judged, score
+from loci.knowledge.scorecard import Context, Scorecard, score
 from loci.knowledge.significance import McNemar, holm, mcnemar, paired, paired_bootstrap
 from loci.report.comparison.beside import look_beside
 from loci.report.comparison.entries import Entry, read_groups, read_places, with_groups
+from loci.report.comparison.words import listed
 from loci.text.corpus import Corpus
 from loci.text.layout import survey
 from loci.text.questions import Questions
@@ -34,7 +35,7 @@ PEOPLE = "people.jsonl"
 
 @dataclass(frozen=True)
 class Duel:
-    """Two entries on the same questions; the probability is corrected for the number of duels."""
+    """Two entries on the same questions of the headline's split; p is corrected for the number of duels."""
 
     first: str
     second: str
@@ -60,14 +61,27 @@ class Study:
     remarks: tuple[str, ...] = ()
     """What a reader should know about what was found beside the rows."""
 
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The files that the headline's questions are of, each once."""
+        return tuple(dict.fromkeys(entry.files[self.split] for entry in self.entries if self.split in entry.files))
+
+    @property
+    def people(self) -> str:
+        """Whom the headline is about, in words: the split and the file."""
+        return f"{self.split} people" + (f" of {listed(self.questions)}" if self.questions else "")
+
     def as_dict(self) -> dict[str, Any]:
         """All numbers as plain JSON data."""
         return {
             "split": self.split,
+            "questions": list(self.questions),
             "runs": [
                 {
                     "name": entry.name,
                     "path": str(entry.path),
+                    "files": dict(entry.files),
+                    "left_out": {split: list(files) for split, files in entry.left_out.items()},
                     **plain(card),
                     "calibration": context.calibration.as_dict() if context.calibration is not None else None,
                 }
@@ -131,13 +145,15 @@ def study(
             )
         )
     indices = {id(text): EvidenceIndex(text) for text in corpora.values()}
+    split = headline_split(entries)
+    remarks += _which_questions(entries, split)
     return Study(
         entries=tuple(entries),
         cards=tuple(score(entry.rows, context, rng) for entry, context in zip(entries, contexts, strict=True)),
         contexts=tuple(contexts),
         evidence=tuple(indices.get(id(context.corpus)) for context in contexts),
-        duels=tuple(_duels(entries, rng)),
-        split=headline_split(entries),
+        duels=tuple(_duels(entries, split, rng)),
+        split=split,
         baseline=_baseline(entries[0].rows, contexts[0]),
         renamed=_renamed(entries[0], pairs) if pairs else None,
         remarks=tuple(remarks),
@@ -168,11 +184,30 @@ def _seen(rows: Sequence[Prediction]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _duels(entries: Sequence[Entry], rng: np.random.Generator) -> list[Duel]:
+def _which_questions(entries: Sequence[Entry], split: str) -> list[str]:
+    """What a reader of two numbers side by side must know: which questions count, and whether they are the same."""
+    said = [
+        f"{entry.name}: {people} people are those of {entry.files[people]} alone; left out: {listed(others)}"
+        for entry in entries
+        for people, others in entry.left_out.items()
+    ]
+    asked = [frozenset(row.question for row in _of_split(entry.rows, split)) for entry in entries]
+    if len({questions for questions in asked if questions}) > 1:
+        said.append(f"not all runs were asked the same {split} questions; two runs are tested on those they share")
+    return said
+
+
+def _of_split(rows: Sequence[Prediction], split: str) -> list[Prediction]:
+    """The scorable rows of a split, and those that tell none: pairing them by their questions finds what they share."""
+    return [row for row in scorable(rows) if row.split is None or row.split == split]
+
+
+def _duels(entries: Sequence[Entry], split: str, rng: np.random.Generator) -> list[Duel]:
+    """Every two entries on the questions of the headline's split that both were asked."""
     tests = []
     for first, second in itertools.combinations(entries, 2):
         try:
-            pairs = paired(judged(first.rows), judged(second.rows))
+            pairs = paired(_of_split(first.rows, split), _of_split(second.rows, split))
         except LociError:
             continue  # nothing in common: there is no duel
         tests.append((first.name, second.name, mcnemar(pairs)))
