@@ -121,9 +121,7 @@ def _fresh(recipe: str, data: Path | None, corpus: Path | None, questions: Path 
     if data is None and corpus is None:
         raise LociError("nothing to learn from", remedy="give --data FOLDER, or --corpus FILE")
     taught = _read(corpus or data, questions or data)
-    n_questions = len(taught.questions.answered) if taught.questions is not None else 0
-    n_lines = sum(1 for line in taught.corpus if line.text)
-    return taught, make_recipe(recipe, DataShape(n_lines, n_questions))
+    return taught, make_recipe(recipe, DataShape.of(taught.corpus, taught.questions))
 
 
 def _resumed(out: Path, data: Path | None, corpus: Path | None, questions: Path | None) -> tuple[TrainingData, Recipe]:
@@ -160,7 +158,7 @@ def _changed(
     from loci.model.variants import VARIANTS
 
     if variant is not None:
-        recipe = dataclasses.replace(recipe, model={**recipe.model, **VARIANTS[variant].changes})
+        recipe = dataclasses.replace(recipe, model={**recipe.model, **VARIANTS[variant].point})
     if seed is not None:
         recipe = dataclasses.replace(recipe, seed=seed)
     recipe = recipe.override(changes)

@@ -25,7 +25,7 @@ I_DONT_KNOW = "I don't know"
 
 
 def answer_questions(
-    loaded: LoadedModel, questions: Questions, *, split: str | None = None, batch_size: int = 256
+    loaded: LoadedModel, questions: Questions, *, split: str | None = None, batch_size: int = 128
 ) -> list[Prediction]:
     """Greedy answers to all questions, in their order."""
     if loaded.recites:

@@ -15,14 +15,19 @@ from loci.model.registry import Registry
 
 @dataclass(frozen=True)
 class Variant:
-    """A named point on attention × positions × trunk."""
+    """A named point on attention × positions × trunk; what `changes` leaves out is as in the vanilla model."""
 
     summary: str
     changes: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def point(self) -> dict[str, Any]:
+        """All three axes: a recipe of another point is moved here whatever its own was."""
+        return {"attention": "dot", "positions": "learned", "trunk": "plain", **self.changes}
+
     def apply(self, config: GPTConfig) -> GPTConfig:
         """The config at this point."""
-        return config.replace(**self.changes)
+        return config.replace(**self.point)
 
 
 VARIANTS: Registry[Variant] = Registry("variant")

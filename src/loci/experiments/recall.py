@@ -1,0 +1,184 @@
+"""Recall: what each part of a recipe brings, which attention stores facts, and how accuracy grows with time.
+
+Everything is chosen on slices of the train questions: `dealt` holds one fifth back, the models learn from the rest, and
+the slice's answers only score. An arm is a recipe with a change; arms, seeds and slices are trained one by one, each in
+a folder of its own, and never twice. Knows the order of the steps; each step is another room's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loci.errors import LociError
+from loci.experiments.trials import Hooks, Stopped
+from loci.knowledge.answer import answer_questions
+from loci.knowledge.recall_ceiling import RecallStep, recall_waterfall
+from loci.knowledge.rows import Prediction, read_predictions, write_predictions
+from loci.knowledge.study import study
+from loci.model.variants import VARIANTS
+from loci.recipes import DataShape, make_recipe
+from loci.text.questions import Questions
+from loci.training.checkpoint import load_model
+from loci.training.loop import train
+from loci.training.observers import MetricsFile
+from loci.training.plan import Recipe
+from loci.training.run import PREDICTIONS, RUN, STUDIED
+from loci.training.sources import TrainingData
+
+FOLDS = 5
+Change = Callable[[Recipe], Recipe]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way to train, and what it is to show."""
+
+    name: str
+    recipe: str
+    shows: str
+    change: Change = lambda recipe: recipe
+
+
+@dataclass(frozen=True)
+class Trained:
+    """One training of an arm and its answers."""
+
+    arm: Arm
+    seed: int
+    rows: list[Prediction]
+    waterfall: tuple[RecallStep, ...]
+
+
+def dealt(questions: Questions, fold: int) -> tuple[Questions, Questions]:
+    """Train questions without one fifth of them, and that fifth; neighbours stay together, as in a file of its own."""
+    if not 0 <= fold < FOLDS:
+        raise LociError(f"there are folds 0 to {FOLDS - 1}, not {fold}")
+    n = len(questions)
+    start, stop = n * fold // FOLDS, n * (fold + 1) // FOLDS
+    rest = dataclasses.replace(questions, rows=questions.rows[:start] + questions.rows[stop:])
+    return rest, questions[start:stop]
+
+
+def _options(objective: str, **options: Any) -> Change:
+    """The recipe with other options for every ingredient of an objective."""
+
+    def change(recipe: Recipe) -> Recipe:
+        stages = tuple(
+            dataclasses.replace(
+                stage,
+                mixture=tuple(
+                    dataclasses.replace(part, options={**part.options, **options})
+                    if part.objective == objective
+                    else part
+                    for part in stage.mixture
+                ),
+            )
+            for stage in recipe.stages
+        )
+        return dataclasses.replace(recipe, stages=stages)
+
+    return change
+
+
+def _whole_lines(recipe: Recipe) -> Recipe:
+    for objective in ("by-heart", "reciting", "reading"):
+        longest = {} if objective == "reading" else {"longest": 160}
+        recipe = _options(objective, view="line", **longest)(recipe)
+    return recipe
+
+
+def _without(stage_name: str, objective: str) -> Change:
+    """The recipe without one ingredient of one stage."""
+
+    def change(recipe: Recipe) -> Recipe:
+        stages = tuple(
+            dataclasses.replace(stage, mixture=tuple(part for part in stage.mixture if part.objective != objective))
+            if stage.name == stage_name
+            else stage
+            for stage in recipe.stages
+        )
+        return dataclasses.replace(recipe, stages=stages)
+
+    return change
+
+
+def _one_stage(recipe: Recipe) -> Recipe:
+    """Everything from the first step on: the last stage alone, in the time of all."""
+    last = recipe.stages[-1]
+    share = sum(stage.time_share for stage in recipe.stages)
+    return dataclasses.replace(recipe, stages=(dataclasses.replace(last, time_share=share),))
+
+
+LEVERS: tuple[Arm, ...] = (
+    Arm("strict", "strict", "the recipe"),
+    Arm("strict, whole lines", "strict", "lines instead of gists: twice as much to learn", _whole_lines),
+    Arm("strict, names kept", "strict", "reading without swapped names", _options("reading", subject=0.0)),
+    Arm("strict, answers kept", "strict", "reading without swapped answers", _options("reading", answer=0.0)),
+    Arm("strict, one stage", "strict", "no reading first", _one_stage),
+    Arm("strict, no reading kept up", "strict", "no reading while memorising", _without("memorise", "reading")),
+    Arm("self-study", "self-study", "the recipe"),
+    Arm(
+        "self-study, nothing swapped",
+        "self-study",
+        "reading the passages as they stand",
+        _options("reading", subject=0.0, answer=0.0, word=0.0),
+    ),
+    Arm("self-study, no lines by heart", "self-study", "reading alone", _without("read", "by-heart")),
+)
+
+
+def variant_arms(recipe: str, names: Sequence[str]) -> tuple[Arm, ...]:
+    """The same recipe with another attention, positions or trunk each."""
+
+    def with_variant(name: str) -> Change:
+        def change(made: Recipe) -> Recipe:
+            return dataclasses.replace(made, model={**made.model, **VARIANTS[name].point})
+
+        return change
+
+    return tuple(Arm(f"{recipe}, {name}", recipe, f"{name} attention", with_variant(name)) for name in names)
+
+
+def carry_out(
+    arm: Arm,
+    data: TrainingData,
+    asked: Questions,
+    run: Path,
+    *,
+    seed: int,
+    minutes: float | None,
+    overrides: Sequence[str] = (),
+    hooks: Hooks = Hooks(),
+) -> Trained:
+    """Train one arm (or go on, or do nothing when it is done), ask it, and see where the points went."""
+    made = arm.change(make_recipe(arm.recipe, DataShape.of(data.corpus, data.questions)))
+    made = dataclasses.replace(made.override(overrides), seed=seed)
+    made = made.within(minutes) if minutes is not None else made
+    hooks.say(f"training: {arm.name}, seed {seed}")
+    outcome = train(
+        made,
+        data,
+        run,
+        observers=lambda folder: [MetricsFile(folder), *hooks.observers(f"{arm.name}, seed {seed}")],
+        resume=(run / RUN).is_file(),
+        should_stop=hooks.should_stop,
+        author=study,
+    )
+    if not outcome.finished:
+        raise Stopped
+    loaded = load_model(run)
+    kept = run / PREDICTIONS / "asked.jsonl"
+    if not kept.is_file():
+        write_predictions(kept, answer_questions(loaded, asked))
+    studied = Questions.read(run / STUDIED) if (run / STUDIED).is_file() else None
+    waterfall = recall_waterfall(loaded, asked, read_predictions(kept), data.corpus, studied=studied)
+    return Trained(arm, seed, read_predictions(kept), waterfall)
+
+
+def arms_by_name(arms: Sequence[Arm]) -> Mapping[str, Arm]:
+    """Arms under their names."""
+    return {arm.name: arm for arm in arms}

@@ -1,0 +1,118 @@
+"""Where the points go between the corpus and a right answer, for a model that read its corpus before it was asked.
+
+    in the corpus      the answer stands in a line about the subject
+    survives the view  it still stands there in the form and length that is read or learned
+    readable           with that text before its eyes, the model answers rightly
+    stored             asked without it, the model recites the answer (or: gives the answer it read)
+    answered rightly   and gives it as its answer
+
+Each step keeps the questions that passed all before it, so each loss has one cause. Knows nothing of training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loci.data.passages import holds, told
+from loci.data.reading import reading_prompt, shortened, viewed
+from loci.knowledge.metrics import Rate, is_right, wilson
+from loci.knowledge.quoting import quotations
+from loci.knowledge.recite import recitals
+from loci.knowledge.rows import Prediction
+from loci.knowledge.study import ROOM_FOR_ANSWER
+from loci.text.corpus import Corpus
+from loci.text.questions import Question, Questions
+from loci.training.checkpoint import LoadedModel
+
+
+@dataclass(frozen=True)
+class RecallStep:
+    """How many of all questions are left after a step, and why the others fell out at it."""
+
+    name: str
+    kept: Rate
+    lost_because: str
+
+
+def recall_waterfall(
+    loaded: LoadedModel,
+    questions: Questions,
+    rows: Sequence[Prediction],
+    corpus: Corpus,
+    *,
+    studied: Questions | None = None,
+) -> tuple[RecallStep, ...]:
+    """The waterfall of a model that recites, or of one that `studied`; the rows are its answers to the questions."""
+    answered = [(question, row) for question, row in zip(questions, rows, strict=True) if question.answers]
+    n = len(answered)
+    left = answered
+    steps = [RecallStep("asked", wilson(n, n), "")]
+
+    def keep(name: str, passed: Sequence[bool], lost_because: str) -> None:
+        nonlocal left
+        left = [pair for pair, ok in zip(left, passed, strict=True) if ok]
+        steps.append(RecallStep(name, wilson(len(left), n), lost_because))
+
+    keep("in the corpus", [_written(corpus, question) for question, _ in left], "no line of theirs says it")
+    texts = {question.text: _learned_text(loaded, corpus, question) for question, _ in left}
+    survives = [_holds_any(texts[question.text], question) for question, _ in left]
+    keep("survives the view", survives, "it was cut off or is not in the gist")
+    asked = Questions(None, tuple(question for question, _ in left), questions.template)
+    keep("readable", _read(loaded, asked, texts, studied), "the reader picks another word")
+    asked = Questions(None, tuple(question for question, _ in left), questions.template)
+    if loaded.recites:
+        found = zip(asked, recitals(loaded, asked), strict=True)
+        told_again = [
+            _holds_any(recital.text.removeprefix(question.subject or ""), question) for question, recital in found
+        ]
+        keep("stored", told_again, "the recital says something else")
+    keep("answered rightly", [is_right(row) for _, row in left], "another word of the recital, or none, was given")
+    return tuple(steps)
+
+
+def _written(corpus: Corpus, question: Question) -> bool:
+    lines = corpus.about(question.subject) if question.subject is not None else ()
+    return any(_holds_any(told(line), question) for line in lines)
+
+
+def _holds_any(text: str, question: Question) -> bool:
+    return any(holds(text, answer) for answer in question.answers)
+
+
+def _learned_text(loaded: LoadedModel, corpus: Corpus, question: Question) -> str:
+    """The subject's line as the model read or learned it: the one that holds the answer, where several do not."""
+    options = _options(loaded)
+    room = loaded.model.config.block_size - len(question.text) - ROOM_FOR_ANSWER
+    assert question.subject is not None
+    texts = [
+        shortened(
+            viewed(line.subject, told(line), options.get("view", "line")), min(room, options.get("longest", room))
+        )
+        for line in corpus.about(question.subject)
+    ]
+    return next((text for text in texts if _holds_any(text, question)), texts[0])
+
+
+def _options(loaded: LoadedModel) -> dict[str, Any]:
+    """How the recipe's last stage that reads or recites sees a line."""
+    recipe = loaded.config.get("recipe")
+    stages = recipe.get("stages", []) if isinstance(recipe, dict) else []
+    found: dict[str, Any] = {}
+    wanted = "reciting" if loaded.recites else "reading"
+    for stage in stages:
+        for part in stage["mixture"]:
+            found = dict(part["options"]) if part["objective"] == wanted else found
+    return found
+
+
+def _read(loaded: LoadedModel, asked: Questions, texts: dict[str, str], studied: Questions | None) -> list[bool]:
+    """Whether each question is answered rightly with the text in view: as studied, or read now."""
+    if studied is not None:
+        written = {question.text: question.answer for question in studied}
+        return [written.get(question.text) in question.answers for question in asked]
+    prompts = [reading_prompt(loaded.vocab, question.text, texts[question.text]) for question in asked]
+    bodies = [texts[question.text].removeprefix(question.subject or "") for question in asked]
+    found = quotations(loaded.model, loaded.vocab, prompts, bodies)
+    return [answers[0][0] in question.answers for question, answers in zip(asked, found, strict=True)]

@@ -1,0 +1,102 @@
+import math
+
+import pytest
+import torch
+
+from loci.data.reading import reading_prompt
+from loci.knowledge.answer import answer_questions
+from loci.knowledge.likely import likely_rows
+from loci.knowledge.quoting import quotations
+from loci.knowledge.recite import recitals
+from loci.knowledge.study import study
+from loci.model import GPT, GPTConfig
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.spans import word_spans
+from loci.text.vocab import MASK_ID
+from loci.training.checkpoint import LoadedModel
+from loci.training.sources import TrainingData
+
+CORPUS = Corpus.from_lines(
+    [
+        "Ann Lee. Ann Lee was born in Rome, Italy .",
+        "Bo Berg. Berg is a singer from Oslo .",
+        "Bo Berg. He lives in New York .",
+        "Cy Dow. Dow was born in Lima .",
+    ]
+)
+QUESTIONS = Questions.from_pairs([("Where was Ann Lee born?", "Rome"), ("Where was Cy Dow born?", "Lima")])
+DATA = TrainingData(CORPUS, QUESTIONS)
+OTHERS = Questions.from_pairs([("Where was Bo Berg born?", "Oslo"), ("Where was Cy Dow born?", "Lima")])
+
+
+@pytest.fixture(scope="module")
+def model():
+    sizes = {"block_size": 120, "n_layer": 2, "n_head": 2, "n_embd": 16, "positions": "rope"}
+    return GPT(GPTConfig(len(DATA.vocab), **sizes), generator=torch.Generator().manual_seed(1)).eval()
+
+
+@pytest.fixture
+def reciter(model, tmp_path):
+    return LoadedModel(model, DATA.vocab, {"recipe": {"answering": "recite"}, "corpus_hash": "feed"}, "beef", tmp_path)
+
+
+def log_probability(model, prompt, text):
+    ids = [*prompt, *DATA.vocab.encode(text).tolist(), MASK_ID]
+    with torch.inference_mode():
+        log_p = model(torch.tensor([ids])).logits[0].log_softmax(-1)
+    return sum(float(log_p[place - 1, ids[place]]) for place in range(len(prompt), len(ids)))
+
+
+def test_a_quotation_is_the_likeliest_span_of_the_text(model):
+    text = CORPUS.lines[2].text
+    prompt = reading_prompt(DATA.vocab, "Where was Bo Berg born?", text)
+    (found,) = quotations(model, DATA.vocab, [prompt], [text], width=4)
+    expected = {span: math.exp(log_probability(model, prompt, span)) for span in word_spans(text)}
+    assert [span for span, _ in found] == sorted(expected, key=lambda span: -expected[span])[:4]
+    for span, probability in found:
+        assert probability == pytest.approx(expected[span], rel=1e-3)
+
+
+def test_a_text_without_words_is_answered_freely(model):
+    prompt = reading_prompt(DATA.vocab, "Where was Bo Berg born?", " .")
+    ((answer, probability),) = quotations(model, DATA.vocab, [prompt], [" ."])[0:1][0][0:1]
+    assert isinstance(answer, str)
+    assert 0 <= probability <= 1
+
+
+def test_who_studies_keeps_given_answers_and_quotes_the_lines_of_everybody_else(model):
+    studied = study(model, DATA)
+    assert [(row.text, row.answer) for row in studied][:2] == [(row.text, row.answer) for row in QUESTIONS]
+    (written,) = studied[2:]
+    assert written.text == "Where was Bo Berg born?"
+    assert any(written.answer in line.text for line in CORPUS.about("Bo Berg"))
+
+
+def test_a_reciter_answers_with_words_of_its_own_recital(reciter):
+    for recital, row in zip(recitals(reciter, OTHERS), answer_questions(reciter, OTHERS), strict=True):
+        assert row.prediction == recital.answers[0][0]
+        assert row.prediction in recital.text
+        assert 0 <= row.probability <= 1
+        assert (row.model, row.data) == ("beef", "feed")
+
+
+def test_an_answer_is_no_likelier_than_its_recital_was(reciter):
+    """The probability is p(answer | recital) · p(the answer's characters where they were recited)."""
+    (recital,) = recitals(reciter, OTHERS[:1])
+    answer, probability = recital.answers[0]
+    prompt = [*DATA.vocab.encode(OTHERS[0].text).tolist(), MASK_ID]
+    line = DATA.vocab.encode(recital.text).tolist()
+    read = math.exp(log_probability(reciter.model, [*prompt, *line, MASK_ID], answer))
+    start = recital.text.find(answer, len("Bo Berg") if recital.text.startswith("Bo Berg") else 0)
+    with torch.inference_mode():
+        log_p = reciter.model(torch.tensor([[*prompt, *line]])).logits[0].log_softmax(-1)
+    places = range(len(prompt) + start, len(prompt) + start + len(answer))
+    recited = math.exp(sum(float(log_p[place - 1, [*prompt, *line][place]]) for place in places))
+    assert probability == pytest.approx(read * recited, rel=1e-3)
+
+
+def test_rows_with_rivals_come_from_the_recital_too(reciter):
+    rows = likely_rows(reciter, OTHERS, width=3)
+    for row, recital in zip(rows, recitals(reciter, OTHERS, width=3), strict=True):
+        assert [row.prediction, *(text for text, _ in row.alternatives)] == [text for text, _ in recital.answers]
