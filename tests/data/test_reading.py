@@ -37,6 +37,17 @@ def test_a_line_by_heart_counts_what_is_said_of_the_subject():
     assert counted(example) == "Ann Lee (born 3 May 1901 in Rome, Italy) was a painter ." + MASK
 
 
+@given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6), st.integers(10, 300))
+def test_an_echo_says_words_of_the_line_twice(line, seed, block_size):
+    example = make_objective("echo", VOCAB, block_size, {})(line, np.random.default_rng(seed))
+    first, second, end = shown(example).split(MASK)
+    assert first == second
+    assert first in line.text
+    assert end == ""
+    assert counted(example) == second + MASK
+    assert len(example) <= block_size
+
+
 def test_reciting_counts_line_and_answer():
     example = make_objective("reciting", VOCAB, 128, {})(PASSAGES[0], RNG)
     assert shown(example) == f"Where was Ann Lee born?{MASK}{CORPUS.lines[0].text}{MASK}Rome{MASK}"

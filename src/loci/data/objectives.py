@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from loci.data.example import Example
 from loci.data.passages import Passage
-from loci.data.reading import ByHeart, Reading, Reciting
+from loci.data.reading import ByHeart, Echo, Reading, Reciting
 from loci.data.recall import SalientSpan, WordRecall
 from loci.errors import LociError
 from loci.text.corpus import Line
@@ -146,6 +146,7 @@ OBJECTIVES: dict[str, Factory] = {
     "salient-span": SalientSpan,
     "word-recall": WordRecall,
     "by-heart": ByHeart,
+    "echo": Echo,
     "question-answer": QuestionAnswer,
     "reading": Reading,
     "reciting": Reciting,

@@ -1,6 +1,7 @@
 """Objectives that learn to read a line, and to say it from memory.
 
     by heart   subject. text ⁇              the text counts: the line from the subject alone
+    echo       words ⁇ words ⁇              the second time counts: copying, which reading is built on
     reading    question ⁇ line ⁇ answer ⁇   subject and answer count; names are swapped, so that only reading pays
     reciting   question ⁇ line ⁇ answer ⁇   line and answer count: asked, the model recites, then reads
 
@@ -62,6 +63,26 @@ class ByHeart:
         ids = np.append(self.vocab.encode(text), MASK_ID)
         given = min(len(record.subject) + len(". "), len(ids) - 1)
         return Example(ids, np.arange(len(ids)) >= given)
+
+
+@dataclass(frozen=True)
+class Echo:
+    """Some neighbouring words of a line twice; the second time counts.
+
+    Copying what stands before is the part of reading that takes longest to appear. Here every character asks for it.
+    """
+
+    vocab: Vocab
+    block_size: int
+    longest: int = 60
+
+    def __call__(self, record: Line, rng: np.random.Generator) -> Example:
+        """A window of whole words from anywhere in the line."""
+        starts = [0, *(place + 1 for place, character in enumerate(record.text) if character == " ")]
+        begin = starts[int(rng.integers(len(starts)))]
+        words = self.vocab.encode(shortened(record.text[begin:], min(self.longest, self.block_size // 2 - 1)))
+        ids = np.concatenate([words, [MASK_ID], words, [MASK_ID]])
+        return Example(ids, np.arange(len(ids)) > len(words))
 
 
 @dataclass(frozen=True)
