@@ -30,7 +30,10 @@ def test_every_question_is_held_back_once(data):
         dealt(data.questions, FOLDS)
 
 
-@pytest.mark.parametrize("arm", [*LEVERS, *variant_arms("strict", ("vanilla", "synthesizer"))], ids=lambda arm: arm.name)
+ARMS = [*LEVERS, *variant_arms("strict", ("vanilla", "synthesizer"))]
+
+
+@pytest.mark.parametrize("arm", ARMS, ids=lambda arm: arm.name)
 def test_an_arm_changes_its_recipe_into_one_that_can_be_made(arm):
     whole = make_recipe(arm.recipe, DataShape(2937, 2000, named_answers=True))
     changed = arm.change(whole)

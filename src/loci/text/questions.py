@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
@@ -21,7 +21,7 @@ from loci.text.layout import find_questions
 from loci.text.rows import ParsedQuestions, Row
 from loci.text.source import Source, load
 from loci.text.tables import quote
-from loci.text.template import BIRTHPLACE, Template
+from loci.text.template import BIRTHPLACE, Template, infer_template
 from loci.text.vocab import Vocab
 
 _SEPARATORS = 2  # question ⁇ answer ⁇
@@ -62,12 +62,18 @@ class Questions:
 
     @classmethod
     def read(cls, path: str | Path, *, template: Template = BIRTHPLACE) -> Questions:
-        """Read a file of any known form, or a folder's only question file. Repairs made are in `repairs`."""
+        """Read a file of any known form, or a folder's only question file. Repairs made are in `repairs`.
+
+        Questions that fit the template nowhere and tell no subjects are taken to share a form of their own.
+        """
         parsed = parse_questions(load(find_questions(path)), template)
         related, _ = relate(parsed)
         findings = parsed.findings + related
         raise_first_error(findings)
-        return cls(parsed.path, tuple(map(question_of, parsed.rows)), template, findings)
+        rows = tuple(map(question_of, parsed.rows))
+        if all(row.subject is None for row in rows) and (own := infer_template(row.text for row in rows)) is not None:
+            template, rows = own, tuple(replace(row, subject=own.subject_of(row.text)) for row in rows)
+        return cls(parsed.path, rows, template, findings)
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str | None]], *, template: Template = BIRTHPLACE) -> Questions:
