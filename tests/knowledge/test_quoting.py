@@ -5,14 +5,17 @@ import torch
 
 from loci.data.reading import reading_prompt
 from loci.knowledge.answer import answer_questions
+from loci.knowledge.ask import LoadedRun
 from loci.knowledge.likely import likely_rows
 from loci.knowledge.quoting import quotations
 from loci.knowledge.recite import recitals
+from loci.knowledge.reference import Resolver
 from loci.knowledge.study import study
 from loci.model import GPT, GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.spans import word_spans
+from loci.text.template import BIRTHPLACE
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import LoadedModel
 from loci.training.sources import TrainingData
@@ -100,3 +103,13 @@ def test_rows_with_rivals_come_from_the_recital_too(reciter):
     rows = likely_rows(reciter, OTHERS, width=3)
     for row, recital in zip(rows, recitals(reciter, OTHERS, width=3), strict=True):
         assert [row.prediction, *(text for text, _ in row.alternatives)] == [text for text, _ in recital.answers]
+
+
+def test_a_reciter_that_is_asked_shows_what_it_remembers(reciter):
+    run = LoadedRun(reciter, Resolver((BIRTHPLACE,), CORPUS), None, None)
+    answer = run.ask("Where was Bo Berg born?", threshold=0.0)
+    assert answer.recital is not None
+    assert answer.text in answer.recital
+    assert f"it remembers: {answer.recital}" in str(answer)
+    assert answer.as_dict()["recital"] == answer.recital
+    assert run.ask("Where was Bo Berg born?", candidates=["Oslo", "Rome"]).recital is None

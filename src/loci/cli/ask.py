@@ -118,6 +118,8 @@ def _show(console: Console, answer: Answer) -> None:
     line(said.append(f"  {answer.why}", style="not bold default"), 2)
     if answer.alternatives:
         line(Text(f"or {answer.others()}", style="dim"), 2)
+    if answer.recital is not None:
+        line(Text("it remembers: ", style="dim").append(answer.recital, style="italic not dim"), 2)
     if answer.standing is not None:
         line(Text(answer.standing, style="" if answer.in_corpus else "yellow"), 2)
     signs = "" if console.is_terminal and not console.no_color else "«»"  # where no colour can mark the place

@@ -15,6 +15,7 @@ from pathlib import Path
 from loci.errors import LociError
 from loci.knowledge.likely import I_DONT_KNOW, WIDTH, Scored, likely_answers
 from loci.knowledge.provenance import Evidence, EvidenceIndex
+from loci.knowledge.recite import recitals
 from loci.knowledge.reference import Reference, Resolver
 from loci.knowledge.reply import Alternative, Answer
 from loci.knowledge.run_calibration import RunCalibration, read_calibration
@@ -94,15 +95,24 @@ class LoadedRun:
             raise LociError(f"alternatives and lines must not be negative, they are {alternatives} and {lines}")
         references, asked = self._resolved(questions, history)
         try:
-            found = likely_answers(self.model, asked, width=max(WIDTH, alternatives + 1), candidates=candidates)
+            found, recited = self._likely(asked, max(WIDTH, alternatives + 1), candidates)
         except LociError as error:
             if asked.path is not None:
                 raise
             raise LociError(error.message, remedy=error.remedy) from None  # arguments have no line numbers
         return [
-            self._answer(reference, answers, limit, alternatives, lines)
-            for reference, answers in zip(references, found, strict=True)
+            replace(self._answer(reference, answers, limit, alternatives, lines), recital=recital)
+            for reference, answers, recital in zip(references, found, recited, strict=True)
         ]
+
+    def _likely(
+        self, asked: Questions, width: int, candidates: Sequence[str] | None
+    ) -> tuple[Sequence[Sequence[Scored]], Sequence[str | None]]:
+        """The likeliest answers, and what a model that recites remembered for each."""
+        if self.model.recites and candidates is None:
+            recited = recitals(self.model, asked, width=width)
+            return [recital.answers for recital in recited], [recital.text for recital in recited]
+        return likely_answers(self.model, asked, width=width, candidates=candidates), [None] * len(asked)
 
     def _resolved(
         self, questions: Sequence[str] | Questions, history: Sequence[str]

@@ -44,6 +44,8 @@ class Answer:
     threshold: float
     pronoun: str | None = None
     """What the question said instead of the subject's name."""
+    recital: str | None = None
+    """What a model that recites remembered of the subject before it answered."""
 
     @property
     def confidence(self) -> float:
@@ -95,6 +97,8 @@ class Answer:
         lines = [f"{self.question}{meant}", f"  {self.said} ({self.why})"]
         if self.alternatives:
             lines.append(f"  or {self.others()}")
+        if self.recital is not None:
+            lines.append(f"  it remembers: {self.recital}")
         if self.standing is not None:
             lines.append(f"  {self.standing}")
         for found in self.evidence:
@@ -116,6 +120,7 @@ class Answer:
             "subject": self.subject,
             "pronoun": self.pronoun,
             "in_corpus": self.in_corpus,
+            "recital": self.recital,
             "evidence": [line.as_dict() for line in self.evidence],
         }
 
