@@ -25,7 +25,7 @@ from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
 from loci.training.loop import train
 from loci.training.observers import MetricsFile
-from loci.training.plan import Recipe
+from loci.training.plan import Ingredient, Recipe
 from loci.training.run import PREDICTIONS, RUN, STUDIED
 from loci.training.sources import TrainingData
 
@@ -113,6 +113,14 @@ def _one_stage(recipe: Recipe) -> Recipe:
     return dataclasses.replace(recipe, stages=(dataclasses.replace(last, time_share=share),))
 
 
+def _echoes(recipe: Recipe) -> Recipe:
+    """A third of the reading stage goes to plain copying."""
+    read = recipe.stages[0]
+    mixture = tuple(dataclasses.replace(part, share=part.share * 0.7) for part in read.mixture)
+    read = dataclasses.replace(read, mixture=(*mixture, Ingredient("echo", share=0.3)))
+    return dataclasses.replace(recipe, stages=(read, *recipe.stages[1:]))
+
+
 LEVERS: tuple[Arm, ...] = (
     Arm("strict", "strict", "the recipe"),
     Arm("strict, whole lines", "strict", "lines instead of gists: twice as much to learn", _whole_lines),
@@ -127,6 +135,7 @@ LEVERS: tuple[Arm, ...] = (
         "reading the passages as they stand",
         _options("reading", subject=0.0, answer=0.0, word=0.0),
     ),
+    Arm("self-study, echoes", "self-study", "with plain copying beside reading", _echoes),
     Arm("self-study, no lines by heart", "self-study", "reading alone", _without("read", "by-heart")),
 )
 

@@ -53,9 +53,8 @@ def _read(minutes: float, view: str, batch_size: int) -> Stage:
     return _stage(
         "read",
         minutes,
-        Ingredient("reading", source="passages", share=0.5, options={"view": view}),
-        Ingredient("by-heart", share=0.2, options={"view": view}),
-        Ingredient("echo", share=0.3),
+        Ingredient("reading", source="passages", share=0.7, options={"view": view}),
+        Ingredient("by-heart", share=0.3, options={"view": view}),
         batch_size=batch_size,
     )
 
