@@ -71,3 +71,11 @@ def test_how_a_model_is_asked_is_part_of_its_recipe(recipe, tiny_data, tmp_path)
     assert recipe_from_dict(to_dict(reciting)) == reciting
     train(reciting, tiny_data, tmp_path / "run", author=Author())
     assert load_model(tmp_path / "run").recites
+
+
+def test_the_unasked_are_those_no_train_question_names(tiny_data):
+    some = dataclasses.replace(tiny_data, questions=tiny_data.questions[:10])
+    asked = set(some.questions.subjects)
+    assert some.unasked == [line for line in some.corpus if line.subject not in asked]
+    assert some.records("unasked", 64) == some.unasked
+    assert tiny_data.unasked == list(tiny_data.corpus)

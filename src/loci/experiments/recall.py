@@ -66,22 +66,17 @@ def dealt(questions: Questions, fold: int) -> tuple[Questions, Questions]:
 def _options(objective: str, **options: Any) -> Change:
     """The recipe with other options for every ingredient of an objective."""
 
-    def change(recipe: Recipe) -> Recipe:
-        stages = tuple(
-            dataclasses.replace(
-                stage,
-                mixture=tuple(
-                    dataclasses.replace(part, options={**part.options, **options})
-                    if part.objective == objective
-                    else part
-                    for part in stage.mixture
-                ),
-            )
-            for stage in recipe.stages
-        )
-        return dataclasses.replace(recipe, stages=stages)
+    def other(part: Ingredient) -> Ingredient:
+        changed = dataclasses.replace(part, options={**part.options, **options})
+        return changed if part.objective == objective else part
 
-    return change
+    return lambda recipe: _mapped(recipe, other)
+
+
+def _mapped(recipe: Recipe, change: Callable[[Ingredient], Ingredient]) -> Recipe:
+    """The recipe with every ingredient changed."""
+    stages = tuple(dataclasses.replace(s, mixture=tuple(map(change, s.mixture))) for s in recipe.stages)
+    return dataclasses.replace(recipe, stages=stages)
 
 
 def _whole_lines(recipe: Recipe) -> Recipe:
@@ -113,6 +108,13 @@ def _one_stage(recipe: Recipe) -> Recipe:
     return dataclasses.replace(recipe, stages=(dataclasses.replace(last, time_share=share),))
 
 
+def _all_alike(recipe: Recipe) -> Recipe:
+    """Lines of people asked about in training as often as others."""
+    return _mapped(
+        recipe, lambda part: dataclasses.replace(part, source="corpus") if part.source == "unasked" else part
+    )
+
+
 def _echoes(recipe: Recipe) -> Recipe:
     """A third of the reading stage goes to plain copying."""
     read = recipe.stages[0]
@@ -124,6 +126,7 @@ def _echoes(recipe: Recipe) -> Recipe:
 LEVERS: tuple[Arm, ...] = (
     Arm("strict", "strict", "the recipe"),
     Arm("strict, whole lines", "strict", "lines instead of gists: twice as much to learn", _whole_lines),
+    Arm("strict, all lines alike", "strict", "people asked about in training are learned as often", _all_alike),
     Arm("strict, names kept", "strict", "reading without swapped names", _options("reading", subject=0.0)),
     Arm("strict, answers kept", "strict", "reading without swapped answers", _options("reading", answer=0.0)),
     Arm("strict, one stage", "strict", "no reading first", _one_stage),

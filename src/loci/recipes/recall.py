@@ -66,7 +66,9 @@ def strict(shape: DataShape) -> Recipe:
     memorise = _stage(
         "memorise",
         25.0,
-        Ingredient("by-heart", share=0.6, options={"view": view, "longest": longest}),
+        # People asked about in training are recited anyway; the others need the time.
+        Ingredient("by-heart", source="unasked", share=0.4, options={"view": view, "longest": longest}),
+        Ingredient("by-heart", share=0.2, options={"view": view, "longest": longest}),
         Ingredient("reciting", source="passages", share=0.2, options={"view": view, "longest": longest}),
         Ingredient("reading", source="passages", share=0.2, options={"view": view}),
         batch_size=batch_size,

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from loci.errors import LociError
 
-SourceName = Literal["corpus", "text", "questions", "passages", "studied"]
+SourceName = Literal["corpus", "unasked", "text", "questions", "passages", "studied"]
 Answering = Literal["direct", "recite"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]

@@ -17,7 +17,7 @@ from loci.data.passages import Passage, find_passages
 from loci.data.running_text import pieces
 from loci.data.warmup import Warmup
 from loci.errors import LociError
-from loci.text.corpus import Corpus
+from loci.text.corpus import Corpus, Line
 from loci.text.questions import Questions
 from loci.text.vocab import Vocab
 from loci.training.plan import Ingredient, Recipe, Stage
@@ -57,12 +57,21 @@ class TrainingData:
             )
         return found
 
+    @cached_property
+    def unasked(self) -> list[Line]:
+        """The lines about people no train question asks about; all lines when they ask about everybody."""
+        asked = set(self.questions.subjects) if self.questions is not None else set()
+        lines = [line for line in self.corpus if line.text]
+        return [line for line in lines if line.subject not in asked] or lines
+
     def records(self, source: str, block_size: int) -> Sequence[Any]:
         """The records of a named source: lines, running text in pieces, questions, or passages to read."""
         if source == "corpus":
             return [line for line in self.corpus if line.text]
         if source == "text":
             return pieces(self.corpus.raw, block_size)
+        if source == "unasked":
+            return self.unasked
         if self.questions is None:
             raise LociError(
                 "the recipe asks for train questions and there are none",
@@ -112,5 +121,5 @@ def _source(part: Ingredient, data: TrainingData, vocab: Vocab, block_size: int)
         return make_objective(part.objective, vocab, length, part.options)
 
     # Half a question has no answer.
-    shortened = cache(at_length) if part.source in ("corpus", "text") else None
+    shortened = cache(at_length) if part.source in ("corpus", "unasked", "text") else None
     return Source(data.records(part.source, block_size), at_length(block_size), part.share, at_length=shortened)
