@@ -48,6 +48,17 @@ def test_an_echo_says_words_of_the_line_twice(line, seed, block_size):
     assert len(example) <= block_size
 
 
+@given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6), st.integers(40, 300))
+def test_a_carried_line_stands_behind_its_subject_wherever_that_is(line, seed, block_size):
+    example = make_objective("by-heart", VOCAB, block_size, {"carried": 0.5})(line, np.random.default_rng(seed))
+    carrier, text, end = shown(example).split(MASK)
+    assert end == ""
+    assert line.text.startswith(text)
+    assert len(example) <= block_size
+    assert not carrier or line.subject in carrier
+    assert counted(example) == (text if carrier else text.removeprefix(f"{line.subject}. ")) + MASK
+
+
 def test_reciting_counts_line_and_answer():
     example = make_objective("reciting", VOCAB, 128, {})(PASSAGES[0], RNG)
     assert shown(example) == f"Where was Ann Lee born?{MASK}{CORPUS.lines[0].text}{MASK}Rome{MASK}"

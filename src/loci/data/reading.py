@@ -1,6 +1,7 @@
 """Objectives that learn to read a line, and to say it from memory.
 
     by heart   subject. text ⁇              the text counts: the line from the subject alone
+    carried    … subject … ⁇ subject. text ⁇    the same behind words that name the subject: found wherever it stands
     echo       words ⁇ words ⁇              the second time counts: copying, which reading is built on
     reading    question ⁇ line ⁇ answer ⁇   subject and answer count; names are swapped, so that only reading pays
     reciting   question ⁇ line ⁇ answer ⁇   line and answer count: asked, the model recites, then reads
@@ -50,19 +51,52 @@ def reading_prompt(vocab: Vocab, question: str, line: str) -> list[int]:
 
 @dataclass(frozen=True)
 class ByHeart:
-    """A line from its subject: what stands behind `subject. ` counts, and its end."""
+    """A line from its subject: what stands behind `subject. ` counts, and its end.
+
+    What is only ever learned at the start of a text is only found there. `carried` is the share of examples in which
+    other words name the subject first, as a question will: then the subject is copied, which counts too.
+    """
 
     vocab: Vocab
     block_size: int
     longest: int = LONGEST
     view: View = "line"
+    carried: float = 0.0
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
         """The line, cut behind a word where it is too long."""
-        text = shortened(viewed(record.subject, told(record), self.view), min(self.longest, self.block_size - 1))
-        ids = np.append(self.vocab.encode(text), MASK_ID)
-        given = min(len(record.subject) + len(". "), len(ids) - 1)
+        carrier = _carrier(record.subject, self.vocab, rng) if rng.random() < self.carried else ""
+        room = self.block_size - len(carrier) - 2
+        if room < len(record.subject) + len(". ?"):
+            carrier, room = "", self.block_size - 2
+        text = shortened(viewed(record.subject, told(record), self.view), min(self.longest, room))
+        before = np.append(self.vocab.encode(carrier), MASK_ID) if self.carried else self.vocab.encode("")
+        ids = np.concatenate([before, self.vocab.encode(text), [MASK_ID]])
+        given = len(before) + (0 if carrier else min(len(record.subject) + len(". "), len(text)))
         return Example(ids, np.arange(len(ids)) >= given)
+
+
+_BEFORE = (
+    "",
+    "",
+    "About ",
+    "The life of ",
+    "A note on ",
+    "As for ",
+    "Once more ",
+    "It is ",
+    "Of ",
+    "This was ",
+    "1. ",
+    "- ",
+)
+_BEHIND = ("", "", ":", ".", " again", ", in short", " and more", " is known", " lived", " ...", ")", " (see above)")
+
+
+def _carrier(subject: str, vocab: Vocab, rng: np.random.Generator) -> str:
+    """A few words around a name that ask for nothing; without what the vocabulary cannot spell."""
+    before, behind = (parts[int(rng.integers(len(parts)))] for parts in (_BEFORE, _BEHIND))
+    return f"{'' if vocab.missing(before) else before}{subject}{'' if vocab.missing(behind) else behind}"
 
 
 @dataclass(frozen=True)

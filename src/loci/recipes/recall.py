@@ -31,7 +31,7 @@ RECALL_MODEL = {
 }
 
 
-def _stage(name: str, minutes: float, *mixture: Ingredient, batch_size: int = 32) -> Stage:
+def _stage(name: str, minutes: float, *mixture: Ingredient, batch_size: int = 32, decay: float = 0.5) -> Stage:
     return Stage(
         name=name,
         mixture=mixture,
@@ -44,7 +44,7 @@ def _stage(name: str, minutes: float, *mixture: Ingredient, batch_size: int = 32
         optimiser="muon",
         schedule="wsd",
         warmup=0.01,
-        decay=0.5,
+        decay=decay,
         floor=0.02,
     )
 
@@ -63,15 +63,17 @@ def strict(shape: DataShape) -> Recipe:
     """Read, then learn the lines by heart and answer by reciting."""
     # Ninety characters of a gist hold nearly every answer; a line needs more.
     view, longest, batch_size = ("gist", 110, 48) if shape.named_answers else ("line", 160, 32)
+    learned = {"view": view, "longest": longest, "carried": 0.5}
     memorise = _stage(
         "memorise",
         25.0,
         # People asked about in training are recited anyway; the others need the time.
-        Ingredient("by-heart", source="unasked", share=0.4, options={"view": view, "longest": longest}),
-        Ingredient("by-heart", share=0.2, options={"view": view, "longest": longest}),
+        Ingredient("by-heart", source="unasked", share=0.5, options=learned),
+        Ingredient("by-heart", share=0.2, options=learned),
         Ingredient("reciting", source="passages", share=0.2, options={"view": view, "longest": longest}),
-        Ingredient("reading", source="passages", share=0.2, options={"view": view}),
+        Ingredient("reading", source="passages", share=0.1, options={"view": view}),
         batch_size=batch_size,
+        decay=0.7,
     )
     note = "recites the line it remembers, then reads it; no question about anybody outside train"
     return Recipe("strict", RECALL_MODEL, (_read(5.0, view, batch_size), memorise), note=note, answering="recite")
