@@ -1,0 +1,71 @@
+"""Small versions of the recall recipes on embedded worlds. Bars are stated in each test, far above guessing.
+
+Budgets are in steps, so that a slow machine takes longer and learns the same.
+"""
+
+import dataclasses
+
+import pytest
+
+from loci.knowledge.answer import answer_questions
+from loci.knowledge.metrics import exact_match, most_common_answer_baseline
+from loci.knowledge.recite import recitals
+from loci.knowledge.study import study
+from loci.recipes import DataShape, make_recipe
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.world import WorldSpec, write_world
+from loci.training.checkpoint import load_model
+from loci.training.loop import train
+from loci.training.sources import TrainingData
+
+SMALL = ("model.n_layer=3", "model.n_embd=64", "model.n_head=2", "read.batch_size=16", "read.steps=900")
+WORLD = WorldSpec(people=150, train_share=0.6, dev_share=0.4, multiword_places=True)
+BAR = 0.6
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("recall") / "world"
+    write_world(WORLD, folder)
+    return folder
+
+
+def learned(name, world, questions, run, *changes):
+    data = TrainingData(Corpus.read(world), Questions.read(world / questions))
+    recipe = make_recipe(name, DataShape.of(data.corpus, data.questions))
+    train(recipe.override((*SMALL, *changes)), data, run, author=study)
+    return load_model(run), data
+
+
+def test_self_study_answers_about_people_it_was_never_asked_about(world, tmp_path):
+    changes = ("study.batch_size=32", "study.steps=250")
+    model, data = learned("self-study", world, "birth_places_train.tsv", tmp_path / "run", *changes)
+    asked = Questions.read(world / "birth_dev.tsv")
+    assert not set(asked.subjects) & set(data.questions.subjects)
+    right = exact_match(answer_questions(model, asked))
+    assert right.value >= BAR
+    taught = [question.answer for question in data.questions]
+    assert right.low > exact_match(most_common_answer_baseline(taught, asked)).high
+
+
+def test_strict_recites_and_reads(world, tmp_path):
+    changes = ("memorise.batch_size=24", "memorise.steps=700")
+    model, _ = learned("strict", world, "birth_places_train.tsv", tmp_path / "run", *changes)
+    asked = Questions.read(world / "birth_dev.tsv")
+    right = exact_match(answer_questions(model, asked))
+    assert right.value >= BAR
+    for question, recital in zip(asked, recitals(model, asked), strict=True):
+        assert recital.answers[0][0] in recital.text, question
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", ["work", "death"])
+def test_another_relation_needs_no_other_code(relation, tmp_path):
+    """Occupations are lower-case and may have several words; deaths are told of half the people only."""
+    world = tmp_path / "world"
+    write_world(dataclasses.replace(WORLD, people=300), world)
+    changes = ("study.batch_size=32", "study.steps=300")
+    model, _ = learned("self-study", world, f"relations/{relation}_train.tsv", tmp_path / "run", *changes)
+    right = exact_match(answer_questions(model, Questions.read(world / "relations" / f"{relation}_dev.tsv")))
+    assert right.value >= BAR
