@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from loci.training.reports import StepReport
 
 SMOOTHING = 0.95
 PLAIN_EVERY_SECONDS = 30.0
+READING_EVERY_SECONDS = 5.0
 
 
 class ProgressBar:
@@ -75,3 +77,17 @@ class ProgressBar:
         if self.bar is not None:
             self.bar.stop()
             self.bar = None
+
+
+class ReadingLines:
+    """Says how far a model has read its corpus, now and then; a bar that stands below moves down."""
+
+    def __init__(self) -> None:
+        self.said = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many lines of so many are read."""
+        now = time.monotonic()
+        if now - self.said > READING_EVERY_SECONDS or done == total:
+            self.said = now
+            print(f"reading the corpus: {done:,} of {total:,} lines", file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ examples:
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -65,7 +66,7 @@ def train(
 
     from loci import machine
     from loci.cli.interrupt import InterruptFlag
-    from loci.cli.progress import ProgressBar
+    from loci.cli.progress import ProgressBar, ReadingLines
     from loci.cli.threads import choose_threads
     from loci.knowledge.study import study
     from loci.training.device import choose
@@ -103,7 +104,7 @@ def train(
             should_stop=lambda: interrupted.raised,
             placement=placement,
             group=group,
-            author=study,
+            author=partial(study, progress=ReadingLines()),
         )
     console = Console(quiet=not group.first)
     if not outcome.finished:

@@ -21,8 +21,13 @@ from loci.training.sources import TrainingData
 ROOM_FOR_ANSWER = 40
 
 
-def study(model: GPT, data: TrainingData) -> Questions:
-    """The train questions, and one question about every other subject with the answer the model reads in its lines."""
+def study(
+    model: GPT, data: TrainingData, *, progress: Callable[[int, int], None] = lambda done, total: None
+) -> Questions:
+    """The train questions, and one question about every other subject with the answer the model reads in its lines.
+
+    `progress` is told how many lines of how many are read.
+    """
     assert data.questions is not None
     answered = data.questions.answered
     template = infer_template(question.text for question in answered)
@@ -36,19 +41,17 @@ def study(model: GPT, data: TrainingData) -> Questions:
     lines = [line for line in data.corpus if line.subject and line.subject not in known and told(line)]
     best: dict[str, tuple[float, str]] = {}
     longest = max(len(question.answer.split()) for question in answered if question.answer)
-    for line, (answer, probability) in zip(lines, _read(model, data, lines, template.ask, longest), strict=True):
+    for done, line in enumerate(lines, start=1):
+        answer, probability = _read(model, data, line, template.ask(line.subject), longest)
         best[line.subject] = max(best.get(line.subject, (-1.0, "")), (probability, answer))
+        progress(done, len(lines))
     written = [(template.ask(subject), answer) for subject, (_, answer) in best.items()]
     given = [(question.text, question.answer) for question in answered]
     return Questions.from_pairs([*given, *written], template=template)
 
 
-def _read(model: GPT, data: TrainingData, lines: list[Line], ask: Callable[[str], str], longest: int) -> list[Scored]:
-    """What each line answers to the question about its subject, with its probability."""
-    prompts, texts = [], []
-    for line in lines:
-        question = ask(line.subject)
-        text = shortened(line.text, max(1, model.config.block_size - len(question) - ROOM_FOR_ANSWER))
-        prompts.append(reading_prompt(data.vocab, question, text))
-        texts.append(text.removeprefix(line.subject))
-    return [found[0] for found in quotations(model, data.vocab, prompts, texts, longest=longest)]
+def _read(model: GPT, data: TrainingData, line: Line, question: str, longest: int) -> Scored:
+    """What a line answers to the question about its subject, with its probability."""
+    text = shortened(line.text, max(1, model.config.block_size - len(question) - ROOM_FOR_ANSWER))
+    prompt = reading_prompt(data.vocab, question, text)
+    return quotations(model, data.vocab, [prompt], [text.removeprefix(line.subject)], longest=longest)[0][0]
