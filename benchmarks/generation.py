@@ -112,7 +112,7 @@ def equal_steps(bench: Bench, model: GPT, prompts: list[list[int]], source: str)
 
     times = bench.in_turns(slow, lambda: generate(model, prompts, max_new=ANSWER_LENGTH), scale)
     what = f"{len(prompts)} {source}, {ANSWER_LENGTH} characters each"
-    return Row(what, f"one at a time, {ANSWER_LENGTH} steps", **times, target=40, note=note)
+    return Row(what, f"one at a time, {ANSWER_LENGTH} steps", **times, target=None, note=f"equal work; {note}")
 
 
 def both_ending(bench: Bench, model: GPT, prompts: list[list[int]], source: str) -> Row:
@@ -124,7 +124,7 @@ def both_ending(bench: Bench, model: GPT, prompts: list[list[int]], source: str)
         scale,
     )
     what = f"{len(prompts)} {source}, until the answer ends"
-    return Row(what, "one at a time, until it ends", **times, target=40, note=note)
+    return Row(what, "one at a time, until it ends", **times, target=None, note=f"equal work; {note}")
 
 
 def as_published(bench: Bench, loaded: LoadedModel, asked: Questions, source: str) -> Row:
