@@ -13,22 +13,12 @@ docs/experiments.md has what each part brings.
 
 from __future__ import annotations
 
+from loci.recipes.demo import DEMO_MODEL
 from loci.recipes.shape import DataShape
 from loci.training.plan import Ingredient, Recipe, Stage
 
-RECALL_MODEL = {
-    "n_layer": 4,
-    "n_head": 4,
-    "n_embd": 128,
-    "block_size": 384,
-    "positions": "rope",
-    "embd_pdrop": 0.0,
-    "attn_pdrop": 0.0,
-    "resid_pdrop": 0.0,
-    "qk_norm": True,
-    "activation": "relu2",
-    "zero_init": True,
-}
+#: The demo's small model with room for question, line and answer.
+RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
 
 
 def _stage(name: str, minutes: float, *mixture: Ingredient, batch_size: int = 32, decay: float = 0.5) -> Stage:
