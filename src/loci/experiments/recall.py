@@ -8,7 +8,7 @@ a folder of its own, and never twice. Knows the order of the steps; each step is
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,8 +189,3 @@ def carry_out(
     studied = Questions.read(run / STUDIED) if (run / STUDIED).is_file() else None
     waterfall = recall_waterfall(loaded, asked, read_predictions(kept), data.corpus, studied=studied)
     return Trained(arm, seed, read_predictions(kept), waterfall)
-
-
-def arms_by_name(arms: Sequence[Arm]) -> Mapping[str, Arm]:
-    """Arms under their names."""
-    return {arm.name: arm for arm in arms}

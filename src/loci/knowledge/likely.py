@@ -14,6 +14,7 @@ from loci.errors import LociError
 from loci.generation import beam_search, score_candidates
 from loci.knowledge.answer import ANSWER_LENGTH, I_DONT_KNOW
 from loci.knowledge.prompts import prompts
+from loci.knowledge.quoting import Scored
 from loci.knowledge.recite import recitals
 from loci.knowledge.rows import Prediction
 from loci.text.questions import Questions
@@ -21,8 +22,6 @@ from loci.text.vocab import MASK_ID, Vocab
 from loci.training.checkpoint import LoadedModel
 
 WIDTH = 8
-
-Scored = tuple[str, float]
 
 
 def likely_answers(

@@ -17,6 +17,8 @@ from loci.text.vocab import MASK_ID, Vocab
 Scored = tuple[str, float]
 FREE_LENGTH = 32
 """Characters of an answer to a text that has no words to quote."""
+ROOM_FOR_ANSWER = 40
+"""Characters of the block that a line leaves free for the masks and the answer."""
 
 
 def quotations(

@@ -18,10 +18,9 @@ from typing import Any
 from loci.data.passages import holds, told
 from loci.data.reading import reading_prompt, shortened, viewed
 from loci.knowledge.metrics import Rate, is_right, wilson
-from loci.knowledge.quoting import quotations
+from loci.knowledge.quoting import ROOM_FOR_ANSWER, quotations
 from loci.knowledge.recite import recitals
 from loci.knowledge.rows import Prediction
-from loci.knowledge.study import ROOM_FOR_ANSWER
 from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
 from loci.training.checkpoint import LoadedModel

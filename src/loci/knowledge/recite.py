@@ -16,14 +16,13 @@ import torch
 from loci.generation import generate
 from loci.generation.context import reading
 from loci.knowledge.prompts import prompts
-from loci.knowledge.quoting import Scored, quotations
+from loci.knowledge.quoting import ROOM_FOR_ANSWER, Scored, quotations
 from loci.model import GPT
 from loci.text.questions import Question, Questions
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import LoadedModel
 
 LONGEST_RECITATION = 240
-ROOM_FOR_ANSWER = 40
 BATCH = 256
 
 

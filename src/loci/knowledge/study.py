@@ -11,14 +11,12 @@ from collections.abc import Callable
 from loci.data.passages import told
 from loci.data.reading import reading_prompt, shortened
 from loci.errors import LociError
-from loci.knowledge.quoting import Scored, quotations
+from loci.knowledge.quoting import ROOM_FOR_ANSWER, Scored, quotations
 from loci.model import GPT
 from loci.text.corpus import Line
 from loci.text.questions import Questions
 from loci.text.template import infer_template
 from loci.training.sources import TrainingData
-
-ROOM_FOR_ANSWER = 40
 
 
 def study(
