@@ -4,42 +4,46 @@ Every arm and seed is trained in a folder of its own below --out and never twice
 Without --dev a fifth of the train questions is held back and asked about; with it the recipes learn from all of them
 and are asked the dev file, which is a look at dev: write it down.
 
-    python benchmarks/recall.py levers   --data ../shared/data/course --out runs/levers --minutes 10 --seeds 3
-    python benchmarks/recall.py variants --data ../shared/data/course --out runs/variants --minutes 10 --seeds 3
-    python benchmarks/recall.py curve    --data ../shared/data/course --out runs/curve --recipes strict --seeds 1
-    python benchmarks/recall.py final    --data ../shared/data/course --out runs/final --dev --seeds 3
+    python benchmarks/recall.py levers   --data ../shared/data/course --out runs/recall --minutes 10 --seeds 3
+    python benchmarks/recall.py variants --data ../shared/data/course --out runs/recall --minutes 10 --seeds 3
+    python benchmarks/recall.py curve    --data ../shared/data/course --out runs/recall --recipes strict --seeds 1
+    python benchmarks/recall.py final    --data ../shared/data/course --out runs/recall --dev --seeds 3
+    python benchmarks/recall.py page     --out runs/recall
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json as json_format
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 from rich.console import Console
 from rich.table import Table
 
 from loci.cli.progress import ProgressBar
-from loci.experiments.recall import LEVERS, Arm, Trained, carry_out, dealt, variant_arms
+from loci.errors import LociError
+from loci.experiments.recall import LEVERS, Arm, carry_out, dealt, read_results, variant_arms
 from loci.experiments.trials import Hooks
 from loci.files import write_json
-from loci.knowledge.metrics import exact_match, wilson
+from loci.knowledge.metrics import exact_match
+from loci.report.experiments.parts import ExperimentReport
+from loci.report.experiments.recall import recall_report
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.training.sources import TrainingData
 
 MINUTES = (5.0, 10.0, 20.0, 40.0, 60.0)
 ATTENTIONS = ("vanilla", "rope", "synthesizer", "perceiver", "folded")
-What = Literal["levers", "variants", "curve", "final"]
+ORDINALS = ("first", "second", "third", "fourth", "last")
+What = Literal["levers", "variants", "curve", "final", "page"]
 
 
 def main(
     what: Annotated[What, tyro.conf.Positional],
-    data: Path,
     out: Path,
+    data: Path | None = None,
     recipes: tuple[Literal["strict", "self-study"], ...] = ("strict", "self-study"),
     seeds: int = 3,
     first_seed: int = 0,
@@ -54,9 +58,9 @@ def main(
 
     Args:
         what: levers: the recipe and what it is without each part. variants: the same recipe with other attention.
-            curve: accuracy after 5 to 60 minutes. final: the recipe itself.
+            curve: accuracy after 5 to 60 minutes. final: the recipe itself. page: all of it that is there, on one page.
+        out: Where the runs go, in a folder for each question; page writes recall.html and results.json there.
         data: A folder with a corpus, train questions and, for --dev, a dev file.
-        out: Where runs, results.json and nothing else go.
         recipes: Which of the two.
         seeds: How many trainings of each kind.
         first_seed: The first seed; several calls can share the work.
@@ -67,28 +71,62 @@ def main(
         set: A change to the recipe, as stage.field=value or model.field=value.
         json: Print JSON instead of a table.
     """
+    if what == "page":
+        return _page(out, json)
+    if data is None:
+        raise LociError("--data is missing", remedy="name a folder with a corpus and train questions")
     corpus, questions = Corpus.read(data), Questions.read(next(data.glob("*train*.tsv")))
     taught, asked = (questions, Questions.read(next(data.glob("*dev*.tsv")))) if dev else dealt(questions, fold)
     console = Console(stderr=True)
     bar = Hooks(observers=lambda name: [ProgressBar(name)], say=console.print)
-    results: list[dict[str, Any]] = []
+    named = "dev" if dev else f"the {ORDINALS[fold]} fifth of train"
+    done = []
     for arm, time in _plan(what, recipes, minutes):
         if only and arm.name not in only:
             continue
-        done = []
         for seed in range(first_seed, first_seed + seeds):
-            run = out / f"{_slug(arm.name)}{f'-{time:g}min' if time else ''}-seed{seed}"
-            trained = carry_out(
-                arm, TrainingData(corpus, taught), asked, run, seed=seed, minutes=time, overrides=set, hooks=bar
+            run = out / what / f"{_slug(arm.name)}{f'-{time:g}min' if time else ''}-seed{seed}"
+            measured = carry_out(
+                arm,
+                TrainingData(corpus, taught),
+                asked,
+                run,
+                what=what,
+                named=named,
+                seed=seed,
+                minutes=time,
+                overrides=set,
+                hooks=bar,
             )
-            console.print(f"{arm.name}, seed {seed}: {exact_match(trained.rows)}")
-            done.append(trained)
-        results.append(_summary(arm, time, done))
-        write_json(out / "results.json", {"dev": dev, "fold": None if dev else fold, "arms": results})
+            console.print(f"{arm.name}, seed {seed}: {exact_match(measured.rows)}")
+            done.append(measured)
+    _show(recall_report(done), json)
+
+
+def _page(out: Path, json: bool) -> None:
+    """Everything measured below a folder, on one page."""
+    measured = read_results(out)
+    if not measured:
+        raise LociError(
+            "holds no results", path=out, remedy="train first: recall.py final --data DIR --out " + str(out)
+        )
+    report = recall_report(measured)
+    report.page().write(out / "recall.html")
+    write_json(out / "results.json", report.numbers)
+    _show(report, json)
+    Console(stderr=True).print(out / "recall.html")
+
+
+def _show(report: ExperimentReport, json: bool) -> None:
     if json:
-        print(json_format.dumps(results, ensure_ascii=False))
-    else:
-        Console().print(_table(results))
+        print(json_format.dumps(report.numbers, ensure_ascii=False))
+        return
+    for section in report.sections:
+        for table in section.tables:
+            drawn = Table(*table.headers, title=section.title, caption=table.caption)
+            for row in table.rows:
+                drawn.add_row(*("" if cell is None else str(cell) for cell in row))
+            Console().print(drawn)
 
 
 def _plan(what: What, recipes: tuple[str, ...], minutes: float | None) -> list[tuple[Arm, float | None]]:
@@ -98,37 +136,6 @@ def _plan(what: What, recipes: tuple[str, ...], minutes: float | None) -> list[t
         return [(arm, minutes) for recipe in recipes for arm in variant_arms(recipe, ATTENTIONS)]
     own = [Arm(recipe, recipe, "the recipe") for recipe in recipes]
     return [(arm, time) for arm in own for time in (MINUTES if what == "curve" else (minutes,))]
-
-
-def _summary(arm: Arm, minutes: float | None, done: list[Trained]) -> dict[str, Any]:
-    """Right answers over all seeds with an interval, each seed's own rate, and the waterfall's mean steps."""
-    rates = [exact_match(trained.rows) for trained in done]
-    pooled = wilson(sum(rate.successes for rate in rates), sum(rate.n for rate in rates))
-    steps = zip(*(trained.waterfall for trained in done), strict=True)
-    waterfall = [(same[0].name, sum(step.kept.value for step in same) / len(same)) for same in steps]
-    return {
-        "arm": arm.name,
-        "shows": arm.shows,
-        "minutes": minutes,
-        "seeds": [trained.seed for trained in done],
-        "accuracies": [rate.value for rate in rates],
-        "pooled": dataclasses.asdict(pooled) | {"value": pooled.value},
-        "waterfall": waterfall,
-    }
-
-
-def _table(results: list[dict[str, Any]]) -> Table:
-    table = Table("arm", "min", "each seed", "all seeds (95 %)", "waterfall")
-    for row in results:
-        pooled = row["pooled"]
-        table.add_row(
-            row["arm"],
-            f"{row['minutes']:g}" if row["minutes"] else "own",
-            " · ".join(f"{value:.1%}" for value in row["accuracies"]),
-            f"{pooled['value']:.1%} ({pooled['low']:.1%}–{pooled['high']:.1%})",
-            " → ".join(f"{name} {value:.1%}" for name, value in row["waterfall"][1:]),
-        )
-    return table
 
 
 def _slug(name: str) -> str:

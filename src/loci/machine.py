@@ -1,6 +1,6 @@
 """The machine that Loci runs on: cores, memory, the speed of matrix products, and how many threads serve best.
 
-Measures and describes; knows nothing of models or training.
+Measures, describes and sets; knows nothing of models or training.
 """
 
 from __future__ import annotations
@@ -134,6 +134,16 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+def flush_denormals() -> bool:
+    """Take numbers too small for a normal fp32 (below 1.2e-38) as zero; True when the processor can.
+
+    They carry nothing, but the processor computes with them a hundred times slower: a model whose attention grows sharp
+    soon has many of them in its backward pass. Threads take the setting from the one that starts them, so this must be
+    called before the first parallel work of a process.
+    """
+    return torch.set_flush_denormal(True)
+
+
 def gemm_gflops(size: int = 2048, *, seconds: float = 0.5) -> list[float]:
     """Rates of the product of two square fp32 matrices, one for each repeat within `seconds` (at least three)."""
     generator = torch.Generator().manual_seed(0)
@@ -160,6 +170,7 @@ def probe_threads(candidates: Sequence[int] | None = None, *, seconds: float = 0
 
     A busy machine can make two threads slower than one: each product then waits for the thread that lost its core.
     """
+    flush_denormals()  # the probe starts the threads that training will use
     cores = usable_cores()
     counts = candidates or sorted({1, max(1, cores // 2), cores})
     generator = torch.Generator().manual_seed(0)

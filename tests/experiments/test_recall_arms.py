@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from loci.errors import LociError
-from loci.experiments.recall import FOLDS, LEVERS, carry_out, dealt, variant_arms
+from loci.experiments.recall import FOLDS, LEVERS, carry_out, dealt, read_results, variant_arms
 from loci.model import GPTConfig
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
@@ -52,12 +52,13 @@ def test_an_arm_is_trained_once_asked_and_its_points_are_followed(name, last, da
     arm = next(arm for arm in LEVERS if arm.name == name)
     taught, asked = dealt(data.questions, 0)
     given = dataclasses.replace(data, questions=taught)
-    options = {"seed": 1, "minutes": None, "overrides": (*SMALL, *last)}
+    options = {"what": "levers", "named": "a fifth", "seed": 1, "minutes": None, "overrides": (*SMALL, *last)}
     first = carry_out(arm, given, asked, tmp_path / "run", **options)
     assert [row.question for row in first.rows] == [row.text for row in asked]
-    kept = [step.kept.successes for step in first.waterfall]
+    kept = [left for _, left, _ in first.waterfall]
     assert kept == sorted(kept, reverse=True)
-    assert first.waterfall[0].kept.n == len(asked)
-    assert first.waterfall[1].name == "in the corpus"
-    assert kept[1] == len(asked)
+    assert first.waterfall[0] == ("asked", len(asked), len(asked))
+    assert first.waterfall[1] == ("in the corpus", len(asked), len(asked))
+    assert (first.faithful is None) is (name == "strict")
     assert carry_out(arm, given, asked, tmp_path / "run", **options) == first
+    assert read_results(tmp_path) == [first]

@@ -1,4 +1,4 @@
-"""The whole experiment on the embedded world: a baseline, the model without and with pretraining, and a report.
+"""The whole experiment on the embedded world: a baseline, a small model taught in three ways, and a report.
 
 examples:
   loci demo
@@ -18,8 +18,8 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
     """Run the demo.
 
     Args:
-        out: Where everything goes: the world, both runs, report.html. An earlier demo there is replaced.
-        minutes: Time to train the pretrained model (default: what its recipe says).
+        out: Where everything goes: the world, the runs, report.html. An earlier demo there is replaced.
+        minutes: Training time of all models together (default: a little under four).
         seed: Seed of the world and of the training.
         json: Print JSON instead of tables.
     """
@@ -51,7 +51,7 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
         interval = f"{100 * rate.low:.1f}–{100 * rate.high:.1f} %"
         table.add_row(row.name, f"{100 * rate.value:.1f} % ({rate.successes}/{rate.n})", interval, row.explanation)
     console.print(table)
-    answers = Table("", "question", "answer", "truth", "probability", title="ten answers of the pretrained model")
+    answers = Table("", "question", "answer", "truth", "probability", title=f"ten answers of {result.rows[-1].name}")
     for example in result.examples:
         said = example.prediction
         sign = "[green]✓" if said.correct else "[red]✗"

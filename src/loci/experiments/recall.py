@@ -15,21 +15,27 @@ from typing import Any
 
 from loci.errors import LociError
 from loci.experiments.trials import Hooks, Stopped
+from loci.files import read_json, write_json
 from loci.knowledge.answer import answer_questions
-from loci.knowledge.recall_ceiling import RecallStep, recall_waterfall
+from loci.knowledge.recall_ceiling import recall_waterfall
 from loci.knowledge.rows import Prediction, read_predictions, write_predictions
 from loci.knowledge.study import study
 from loci.model.variants import VARIANTS
 from loci.recipes import DataShape, make_recipe
+from loci.report.experiments.recall import Measured
+from loci.report.experiments.recall import Question as Aim
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
 from loci.training.loop import train
 from loci.training.observers import MetricsFile
 from loci.training.plan import Ingredient, Recipe
-from loci.training.run import PREDICTIONS, RUN, STUDIED
+from loci.training.run import PREDICTIONS, RUN, STUDIED, read_metrics
 from loci.training.sources import TrainingData
 
 FOLDS = 5
+RESULT, ASKED = "result.json", "asked.jsonl"
+LAST_STEPS = 20
+"""Steps at the end of a stage whose mean loss is told."""
 Change = Callable[[Recipe], Recipe]
 
 
@@ -41,16 +47,6 @@ class Arm:
     recipe: str
     shows: str
     change: Change = lambda recipe: recipe
-
-
-@dataclass(frozen=True)
-class Trained:
-    """One training of an arm and its answers."""
-
-    arm: Arm
-    seed: int
-    rows: list[Prediction]
-    waterfall: tuple[RecallStep, ...]
 
 
 def dealt(questions: Questions, fold: int) -> tuple[Questions, Questions]:
@@ -101,6 +97,11 @@ def _without(stage_name: str, objective: str) -> Change:
     return change
 
 
+def _set(*assignments: str) -> Change:
+    """The recipe with fields set as on the command line."""
+    return lambda recipe: recipe.override(assignments)
+
+
 def _one_stage(recipe: Recipe) -> Recipe:
     """Everything from the first step on: the last stage alone, in the time of all."""
     last = recipe.stages[-1]
@@ -127,6 +128,15 @@ LEVERS: tuple[Arm, ...] = (
     Arm("strict", "strict", "the recipe"),
     Arm("strict, whole lines", "strict", "lines instead of gists: twice as much to learn", _whole_lines),
     Arm("strict, all lines alike", "strict", "people asked about in training are learned as often", _all_alike),
+    Arm(
+        "strict, no carriers", "strict", "gists learned only at the start of a text", _options("by-heart", carried=0.0)
+    ),
+    Arm(
+        "strict, shorter decay",
+        "strict",
+        "the rate falls in the last half, not from 30 % on",
+        _set("memorise.decay=0.5"),
+    ),
     Arm("strict, names kept", "strict", "reading without swapped names", _options("reading", subject=0.0)),
     Arm("strict, answers kept", "strict", "reading without swapped answers", _options("reading", answer=0.0)),
     Arm("strict, one stage", "strict", "no reading first", _one_stage),
@@ -138,6 +148,7 @@ LEVERS: tuple[Arm, ...] = (
         "reading the passages as they stand",
         _options("reading", subject=0.0, answer=0.0, word=0.0),
     ),
+    Arm("self-study, smaller batches", "self-study", "reading in batches of 16, not 32", _set("read.batch_size=16")),
     Arm("self-study, echoes", "self-study", "with plain copying beside reading", _echoes),
     Arm("self-study, no lines by heart", "self-study", "reading alone", _without("read", "by-heart")),
 )
@@ -161,12 +172,19 @@ def carry_out(
     asked: Questions,
     run: Path,
     *,
+    what: Aim,
+    named: str,
     seed: int,
     minutes: float | None,
     overrides: Sequence[str] = (),
     hooks: Hooks = Hooks(),
-) -> Trained:
-    """Train one arm (or go on, or do nothing when it is done), ask it, and see where the points went."""
+) -> Measured:
+    """Train one arm (or go on, or do nothing when it is done), ask it, and see where the points went.
+
+    `named` says which questions are asked.
+    """
+    if (run / RESULT).is_file():
+        return read_result(run)
     made = arm.change(make_recipe(arm.recipe, DataShape.of(data.corpus, data.questions)))
     made = dataclasses.replace(made.override(overrides), seed=seed)
     made = made.within(minutes) if minutes is not None else made
@@ -183,9 +201,46 @@ def carry_out(
     if not outcome.finished:
         raise Stopped
     loaded = load_model(run)
-    kept = run / PREDICTIONS / "asked.jsonl"
-    if not kept.is_file():
-        write_predictions(kept, answer_questions(loaded, asked))
+    rows = answer_questions(loaded, asked)
+    write_predictions(run / PREDICTIONS / ASKED, rows)
     studied = Questions.read(run / STUDIED) if (run / STUDIED).is_file() else None
-    waterfall = recall_waterfall(loaded, asked, read_predictions(kept), data.corpus, studied=studied)
-    return Trained(arm, seed, read_predictions(kept), waterfall)
+    waterfall = recall_waterfall(loaded, asked, rows, data.corpus, studied=studied)
+    metrics = read_metrics(run)
+    first = [row["loss"] for row in metrics if row["stage"] == made.stages[0].name][-LAST_STEPS:]
+    measured = Measured(
+        what=what,
+        arm=arm.name,
+        recipe=arm.recipe,
+        shows=arm.shows,
+        asked=named,
+        seed=seed,
+        minutes=minutes,
+        parameters=sum(parameter.numel() for parameter in loaded.model.parameters()),
+        characters=metrics[-1]["characters"],
+        reading_loss=sum(first) / len(first),
+        waterfall=tuple((step.name, step.kept.successes, step.kept.n) for step in waterfall),
+        rows=tuple(rows),
+        faithful=None if studied is None else _faithful(rows, studied),
+    )
+    kept = {name: value for name, value in vars(measured).items() if name != "rows"}
+    write_json(run / RESULT, kept)  # last: a run that has it is done
+    return measured
+
+
+def read_result(run: Path) -> Measured:
+    """What `carry_out` left in a run's folder."""
+    kept = read_json(run / RESULT)
+    kept["waterfall"] = tuple(tuple(step) for step in kept["waterfall"])
+    kept["faithful"] = kept["faithful"] and tuple(kept["faithful"])
+    return Measured(**kept, rows=tuple(read_predictions(run / PREDICTIONS / ASKED)))
+
+
+def read_results(folder: Path) -> list[Measured]:
+    """All results below a folder, in the order of their paths."""
+    return [read_result(path.parent) for path in sorted(folder.rglob(RESULT))]
+
+
+def _faithful(rows: Sequence[Prediction], studied: Questions) -> tuple[int, int]:
+    """Answers given as they were written while studying."""
+    written = {question.text: question.answer for question in studied}
+    return sum(row.prediction == written.get(row.question) for row in rows), len(rows)

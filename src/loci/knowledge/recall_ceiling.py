@@ -3,8 +3,11 @@
     in the corpus      the answer stands in a line about the subject
     survives the view  it still stands there in the form and length that is read or learned
     readable           with that text before its eyes, the model answers rightly
-    stored             asked without it, the model recites the answer (or: gives the answer it read)
+    stored             without it, the model recites the answer, from the bare name or from the question
+    extracted          from the question
     answered rightly   and gives it as its answer
+
+For a model that studied, the last three are one: it gives the answer it had written, or another.
 
 Each step keeps the questions that passed all before it, so each loss has one cause. Knows nothing of training.
 """
@@ -19,7 +22,7 @@ from loci.data.passages import holds, told
 from loci.data.reading import reading_prompt, shortened, viewed
 from loci.knowledge.metrics import Rate, is_right, wilson
 from loci.knowledge.quoting import ROOM_FOR_ANSWER, quotations
-from loci.knowledge.recite import recitals
+from loci.knowledge.recite import recitals, recited_by_name
 from loci.knowledge.rows import Prediction
 from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
@@ -62,11 +65,15 @@ def recall_waterfall(
     keep("readable", _read(loaded, asked, texts, studied), "the reader picks another word")
     asked = Questions(None, tuple(question for question, _ in left), questions.template)
     if loaded.recites:
-        found = zip(asked, recitals(loaded, asked), strict=True)
-        told_again = [
-            _holds_any(recital.text.removeprefix(question.subject or ""), question) for question, recital in found
+        by_question = [
+            _holds_any(recital.text.removeprefix(question.subject or ""), question)
+            for question, recital in zip(asked, recitals(loaded, asked), strict=True)
         ]
-        keep("stored", told_again, "the recital says something else")
+        by_name = map(_holds_any, recited_by_name(loaded, [question.subject or "" for question in asked]), asked)
+        either = [a or b for a, b in zip(by_question, by_name, strict=True)]
+        keep("stored", either, "neither name nor question calls it up")
+        extracted = [behind for behind, stored in zip(by_question, either, strict=True) if stored]
+        keep("extracted", extracted, "the name calls it up, the question does not")
     keep("answered rightly", [is_right(row) for _, row in left], "another word of the recital, or none, was given")
     return tuple(steps)
 

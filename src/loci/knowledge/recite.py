@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import torch
 
-from loci.generation import generate
+from loci.generation import Generated, generate
 from loci.generation.context import reading
 from loci.knowledge.prompts import prompts
 from loci.knowledge.quoting import ROOM_FOR_ANSWER, Scored, quotations
@@ -40,10 +40,7 @@ def recitals(loaded: LoadedModel, questions: Questions, *, width: int = 1) -> li
     if not asked:
         return []
     model, vocab = loaded.model, loaded.vocab
-    room = LONGEST_RECITATION
-    if model.limit is not None:
-        room = min(room, model.limit - max(map(len, asked)) - ROOM_FOR_ANSWER)
-    written = generate(model, asked, max_new=max(1, room), stop_id=MASK_ID, batch_size=BATCH)
+    written = _remembered(model, asked)
     texts = [vocab.decode(line.ids) for line in written]
     whole = [[*prompt, *line.ids, MASK_ID] for prompt, line in zip(asked, written, strict=True)]
     tails = [_behind_subject(text, question) for text, question in zip(texts, questions, strict=True)]
@@ -54,6 +51,23 @@ def recitals(loaded: LoadedModel, questions: Questions, *, width: int = 1) -> li
         weighed = [(answer, p * _recited(text, answer, tail, logs[len(prompt) :])) for answer, p in answers]
         results.append(Recital(text, tuple(sorted(weighed, key=lambda pair: -pair[1]))))
     return results
+
+
+def recited_by_name(loaded: LoadedModel, subjects: Sequence[str]) -> list[str]:
+    """What the model writes behind each subject's bare name, with and without a mask before it, no question asked."""
+    names = [loaded.vocab.encode(f"{subject}. ").tolist() for subject in subjects]
+    if not names:
+        return []
+    plain, masked = _remembered(loaded.model, names), _remembered(loaded.model, [[MASK_ID, *name] for name in names])
+    return [loaded.vocab.decode([*a.ids, MASK_ID, *b.ids]) for a, b in zip(plain, masked, strict=True)]
+
+
+def _remembered(model: GPT, starts: Sequence[Sequence[int]]) -> list[Generated]:
+    """What follows each start up to a mask; an answer still finds room behind it."""
+    room = LONGEST_RECITATION
+    if model.limit is not None:
+        room = min(room, model.limit - max(map(len, starts)) - ROOM_FOR_ANSWER)
+    return generate(model, starts, max_new=max(1, room), stop_id=MASK_ID, batch_size=BATCH)
 
 
 def _behind_subject(text: str, question: Question) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from loci.errors import LociError
+from loci.machine import flush_denormals
 from loci.model import GPT, GPTConfig
 from loci.text.questions import Questions
 from loci.training import checkpoint as ckpt
@@ -58,6 +59,7 @@ def train(
     """
     run = Path(run)
     keep_freed_memory()
+    flush_denormals()
     info = _open(run, recipe, data, resume, group)
     if info.finished:
         state = ckpt.read_config(run / ckpt.FINAL)

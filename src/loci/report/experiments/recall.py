@@ -1,0 +1,252 @@
+"""The page on recall: final figures, where the points go, accuracy against minutes, levers, and kinds of attention.
+
+Knows the results, not how they came about.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from loci.knowledge.metrics import Rate, exact_match, wilson
+from loci.knowledge.rows import Prediction
+from loci.knowledge.significance import mcnemar, paired, paired_bootstrap
+from loci.report.experiments.parts import ExperimentReport, Section, Table, seeds_of
+from loci.report.page import Cell
+from loci.report.style import NEUTRAL, faded, series_colour
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+RECORD = 0.404
+"""The best public run on the course's dev names."""
+Question = Literal["levers", "variants", "curve", "final"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One training and what it answered."""
+
+    what: Question
+    arm: str
+    recipe: str
+    shows: str
+    asked: str
+    """Which questions: "dev", or a held-back fifth of train."""
+    seed: int
+    minutes: float | None
+    parameters: int
+    characters: int
+    """Read in training."""
+    reading_loss: float
+    """Nats a counted character at the end of the stage that learns to read."""
+    waterfall: tuple[tuple[str, int, int], ...]
+    """Name of a step, questions left after it, of how many."""
+    rows: tuple[Prediction, ...]
+    faithful: tuple[int, int] | None = None
+    """Of a model that studied: answers given as it had written them, of how many."""
+
+    @property
+    def name(self) -> str:
+        """What distinguishes it from others of its question, seeds apart."""
+        return self.arm if self.what != "curve" else f"{self.arm}, {self.minutes:g} min"
+
+
+def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
+    """Everything that was measured, in sections; a question nobody asked is left out."""
+    by_what = {what: [m for m in measured if m.what == what] for what in ("final", "curve", "levers", "variants")}
+    shown = by_what["final"] or measured
+    best = [(arm, pooled(own), seeds_of(len(own))) for arm, own in grouped(shown).items()]
+    sections = [
+        Section("Recall", "Closed book: the prompt is the question alone.", tables=[_finals(shown)]),
+        Section(
+            "Where the points go",
+            "Each step keeps the questions that passed all before it. Where a model studied, storing, extracting and "
+            "decoding are one step: it gives the answer it wrote, or another.",
+            figures=[(waterfall_figure(shown), "Questions left after each step, all seeds.")],
+        ),
+    ]
+    if by_what["curve"]:
+        caption = f"Exact match with its 95 % interval on {by_what['curve'][0].asked}; dotted: the public record."
+        sections.append(Section("Accuracy against minutes", figures=[(curve_figure(by_what["curve"]), caption)]))
+    if by_what["levers"]:
+        sections.append(Section("What each lever brings", tables=[_levers(by_what["levers"])]))
+    if by_what["variants"]:
+        sections.append(Section("Which attention stores facts?", tables=[_variants(by_what["variants"])]))
+    return ExperimentReport(
+        title="Recall",
+        subtitle="What a small transformer answers from memory about people it was never asked about.",
+        cards=best[:4],
+        sections=sections,
+        numbers={name: _numbers(own) for name, own in grouped(measured).items()},
+    )
+
+
+def grouped(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
+    """The seeds of each name together, in the order met."""
+    found: dict[str, list[Measured]] = defaultdict(list)
+    for one in measured:
+        found[one.name].append(one)
+    return {name: sorted(own, key=lambda m: m.seed) for name, own in found.items()}
+
+
+def pooled(own: Sequence[Measured]) -> Rate:
+    """Right answers of all seeds together."""
+    rates = [exact_match(m.rows) for m in own]
+    return wilson(sum(rate.successes for rate in rates), sum(rate.n for rate in rates))
+
+
+def left_after(own: Sequence[Measured], step: str) -> Rate:
+    """Questions left after a step, all seeds together."""
+    found = [(kept, n) for m in own for name, kept, n in m.waterfall if name == step]
+    return wilson(sum(kept for kept, _ in found), sum(n for _, n in found))
+
+
+def _each(own: Sequence[Measured]) -> str:
+    return " · ".join(f"{100 * exact_match(m.rows).value:.1f}" for m in own)
+
+
+def _time(own: Sequence[Measured]) -> str:
+    return f"{own[0].minutes:g}" if own[0].minutes is not None else "the recipe's"
+
+
+def _finals(measured: Sequence[Measured]) -> Table:
+    rows: list[list[Cell]] = [
+        [name, own[0].asked, _time(own), own[0].parameters, _each(own), pooled(own)]
+        for name, own in grouped(measured).items()
+    ]
+    headers = ("recipe", "asked", "minutes", "parameters", "each seed, %", "all seeds")
+    return Table(headers, rows, "Exact match. The public record on the course's dev names is 40.4 %.")
+
+
+def _levers(measured: Sequence[Measured]) -> Table:
+    """Each arm against the recipe it changes, on the same questions and seeds."""
+    arms = grouped(measured)
+    rows: list[list[Cell]] = []
+    for name, own in arms.items():
+        row: list[Cell] = [name, own[0].shows, _time(own), _each(own), pooled(own)]
+        whole = arms.get(own[0].recipe)
+        rows.append([*row, *(("", "") if whole is None or name == own[0].recipe else _against(whole, own))])
+    headers = ("arm", "what it is", "minutes", "each seed, %", "all seeds", "points gained", "p")
+    caption = (
+        "Points gained over the whole recipe, with the interval of resampled questions; p: McNemar’s exact test. "
+        f"Asked: {measured[0].asked}."
+    )
+    return Table(headers, rows, caption)
+
+
+def _against(whole: Sequence[Measured], own: Sequence[Measured]) -> tuple[str, str]:
+    by_seed = {m.seed: m for m in whole}
+    pairs = [pair for m in own if m.seed in by_seed for pair in paired(by_seed[m.seed].rows, m.rows)]
+    if not pairs:
+        return "", ""
+    test = mcnemar(pairs)
+    gain = paired_bootstrap(test, np.random.default_rng(0))
+    points = f"{100 * gain.value:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})".replace("-", "−")
+    return points, "< 0.001" if test.p_value < 0.001 else f"{test.p_value:.3f}"
+
+
+def _variants(measured: Sequence[Measured]) -> Table:
+    rows: list[list[Cell]] = []
+    for name, own in grouped(measured).items():
+        faithful = [m.faithful for m in own if m.faithful is not None]
+        kept = wilson(sum(k for k, _ in faithful), sum(n for _, n in faithful)) if faithful else None
+        loss = sum(m.reading_loss for m in own) / len(own)
+        characters = round(sum(m.characters for m in own) / len(own))
+        rows.append(
+            [
+                name.partition(", ")[2] or name,
+                own[0].parameters,
+                characters,
+                round(loss, 3),
+                left_after(own, "readable"),
+                kept,
+                pooled(own),
+                _each(own),
+            ]
+        )
+    headers = ("attention", "parameters", "characters", "loss", "reads", "remembers", "answers rightly", "each seed, %")
+    caption = (
+        f"The same recipe and {_time(measured)} minutes for all, {measured[0].asked}. Characters: read in that time. "
+        "Loss: of the mixture of reading and text at the end of the stage that learns to read. Reads: rightly, with "
+        "the text in view. Remembers: gives the answer it had read, right or wrong."
+    )
+    return Table(headers, rows, caption)
+
+
+def curve_figure(measured: Sequence[Measured]) -> go.Figure:
+    """Exact match against minutes, one line a recipe."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for index, (recipe, own) in enumerate(_by_recipe(measured).items()):
+        times = sorted({m.minutes for m in own if m.minutes is not None})
+        rates = [pooled([m for m in own if m.minutes == time]) for time in times]
+        colour = series_colour(index)
+        ends = [100 * rate.low for rate in rates] + [100 * rate.high for rate in reversed(rates)]
+        figure.add_scatter(
+            x=[*times, *reversed(times)],
+            y=ends,
+            fill="toself",
+            fillcolor=faded(colour, 0.15),
+            line_width=0,
+            hoverinfo="skip",
+            showlegend=False,
+        )
+        figure.add_scatter(
+            x=times, y=[100 * rate.value for rate in rates], name=recipe, mode="lines+markers", line_color=colour
+        )
+    ticks = sorted({m.minutes for m in measured if m.minutes is not None})
+    figure.add_hline(y=100 * RECORD, line_dash="dot", line_color=NEUTRAL, annotation_text="public record")
+    figure.update_xaxes(title="minutes of training", type="log", tickvals=ticks, ticktext=[f"{t:g}" for t in ticks])
+    figure.update_yaxes(title="exact match, %", range=[0, 100])
+    return figure
+
+
+def waterfall_figure(measured: Sequence[Measured]) -> go.Figure:
+    """Bars of what is left after each step, one colour a recipe."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for index, (name, own) in enumerate(grouped(measured).items()):
+        steps = [step for step, _, _ in own[0].waterfall]
+        values = [100 * left_after(own, step).value for step in steps]
+        figure.add_bar(
+            x=steps,
+            y=values,
+            name=name,
+            marker_color=series_colour(index),
+            text=[f"{value:.1f}" for value in values],
+            textposition="outside",
+        )
+    figure.update_layout(barmode="group")
+    figure.update_yaxes(title="questions left, %", range=[0, 108])
+    return figure
+
+
+def _by_recipe(measured: Sequence[Measured]) -> dict[str, list[Measured]]:
+    found: dict[str, list[Measured]] = defaultdict(list)
+    for one in measured:
+        found[one.recipe].append(one)
+    return found
+
+
+def _numbers(own: Sequence[Measured]) -> dict[str, object]:
+    rate = pooled(own)
+    return {
+        "what": own[0].what,
+        "asked": own[0].asked,
+        "minutes": own[0].minutes,
+        "parameters": own[0].parameters,
+        "seeds": [m.seed for m in own],
+        "accuracies": [exact_match(m.rows).value for m in own],
+        "correct": rate.successes,
+        "n": rate.n,
+        "low": rate.low,
+        "high": rate.high,
+        "waterfall": {step: left_after(own, step).value for step, _, _ in own[0].waterfall},
+    }
