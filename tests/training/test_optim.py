@@ -1,10 +1,20 @@
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loci.model import GPT, GPTConfig
-from loci.training.optim import Muon, decayed, make_optimisers, orthogonalise, set_rate
+from loci.training.optim import (
+    NEWTON_SCHULZ,
+    NEWTON_SCHULZ_STEPS,
+    Muon,
+    decayed,
+    make_optimisers,
+    orthogonalise,
+    set_rate,
+)
 from loci.training.plan import Ingredient, Stage
 
 
@@ -25,6 +35,20 @@ def test_orthogonalising_brings_the_singular_values_near_one_and_keeps_the_vecto
     values = torch.diagonal(u.mT @ result @ v.mT, dim1=-2, dim2=-1)
     well_conditioned = s > 0.1 * s[:, :1]  # five steps do not reach the smallest ones
     assert ((values[well_conditioned] > 0.3) & (values[well_conditioned] < 1.4)).all()
+
+
+@given(st.integers(1, 3), st.integers(2, 24), st.floats(1, 1e3), st.integers(0, 10**6))
+@settings(max_examples=25)
+def test_a_wide_matrix_goes_the_same_way_by_its_gram_matrix(n, rows, condition, seed):
+    generator = torch.Generator().manual_seed(seed)
+    u, _, v = torch.linalg.svd(torch.randn(n, rows, 4 * rows, generator=generator), full_matrices=False)
+    matrices = u * torch.logspace(0, -math.log10(condition), rows) @ v
+    x = matrices / matrices.norm(dim=(-2, -1), keepdim=True)
+    for _ in range(NEWTON_SCHULZ_STEPS):
+        a, b, c = NEWTON_SCHULZ
+        gram = x @ x.mT
+        x = a * x + (b * gram + c * gram @ gram) @ x
+    torch.testing.assert_close(orthogonalise(matrices), x, atol=2e-3, rtol=0)
 
 
 def test_decay_follows_the_published_split():

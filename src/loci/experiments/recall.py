@@ -8,6 +8,7 @@ a folder of its own, and never twice. Knows the order of the steps; each step is
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,6 +179,7 @@ def carry_out(
     minutes: float | None,
     overrides: Sequence[str] = (),
     hooks: Hooks = Hooks(),
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Measured:
     """Train one arm (or go on, or do nothing when it is done), ask it, and see where the points went.
 
@@ -197,6 +199,7 @@ def carry_out(
         resume=(run / RUN).is_file(),
         should_stop=hooks.should_stop,
         author=study,
+        clock=clock,
     )
     if not outcome.finished:
         raise Stopped

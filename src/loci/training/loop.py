@@ -50,10 +50,12 @@ def train(
     placement: Placement = HERE,
     group: Group = ALONE,
     author: Author | None = None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Outcome:
     """Carry out a recipe. `observers` are made once the run's folder exists; `initial` replaces random weights.
 
     `author` is asked before the first stage that learns from studied questions: it lets the model read the corpus.
+    `clock` measures budgets in minutes; a processor's own clock does not count what else the machine does.
 
     With several processes every one calls this; the run's folder must be one that all of them can read.
     """
@@ -84,7 +86,8 @@ def train(
         rewind_metrics(run, state_at.total_steps)
     watching = observers(run) if group.first else ()
     try:
-        loop = _Loop(info.recipe, data, run, model, state_at, watching, saving, should_stop, placement, group, author)
+        loop = _Loop(info.recipe, data, run, model, state_at, watching, saving, should_stop, placement, group)
+        loop.author, loop.clock = author, clock
         return loop.carry_out()
     finally:
         for observer in watching:
@@ -122,11 +125,12 @@ class _Loop:
         should_stop: Callable[[], bool],
         placement: Placement,
         group: Group,
-        author: Author | None,
     ):
         self.recipe, self.data, self.run, self.model, self.state = recipe, data, run, model, state
         self.observers, self.saving, self.should_stop = observers, saving, should_stop
-        self.placement, self.group, self.author = placement, group, author
+        self.placement, self.group = placement, group
+        self.author: Author | None = None
+        self.clock: Callable[[], float] = time.perf_counter
         self.about = {"recipe": to_dict(recipe), "corpus_hash": data.corpus.hash}
         self.saved_at = time.perf_counter()
 
@@ -155,7 +159,7 @@ class _Loop:
         if not state.step or not group.first:  # the checkpoint holds the first process's random state alone
             torch.manual_seed(_dropout_seed(self.recipe.seed, index, group.rank, state.step))
         model.train()
-        clock = time.perf_counter()
+        begun = self.clock()
         with Prefetch(lambda at: stream.parts(at, stage.accumulate)) as batches:
             while (progress := _progress(stage, steps, state)) < 1:
                 work = batches.get(state.step)
@@ -164,9 +168,9 @@ class _Loop:
                 set_rate(optimisers, rate)
                 loss = step(model, work, stage, optimisers, placement=self.placement, group=group)
                 self._require_number(loss, stage)
-                now = time.perf_counter()
-                self._count(work.characters, group.first_clock(now - clock))
-                clock = now
+                now = self.clock()
+                self._count(work.characters, group.first_clock(now - begun))
+                begun = now
                 self._report(stage, loss, stage.lr * rate, min(1.0, _progress(stage, steps, state)))
                 stop = group.anyone(self.should_stop())
                 if stop or self._due():
@@ -182,9 +186,9 @@ class _Loop:
         file = self.run / STUDIED
         if self.group.first and not file.exists():
             assert self.author is not None
-            begun = time.perf_counter()
+            begun = self.clock()
             self.author(self.model, self.data).write(file)
-            self.state.seconds += time.perf_counter() - begun
+            self.state.seconds += self.clock() - begun
         self.group.wait()
         return self.data.with_studied(Questions.read(file))
 

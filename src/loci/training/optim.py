@@ -20,22 +20,43 @@ from loci.training.plan import Stage
 #: Coefficients of the quintic iteration: fast at zero, settling near one.
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 NEWTON_SCHULZ_STEPS = 5
+WIDE = 2
+"""From this many times as many columns as rows on, steps on the gram matrix alone are cheaper."""
 
 
 def orthogonalise(matrices: Float[Tensor, "N m n"], steps: int = NEWTON_SCHULZ_STEPS) -> Float[Tensor, "N m n"]:
     """Pull every singular value towards 1, keeping the singular vectors; a stack of equal shapes at once."""
-    a, b, c = NEWTON_SCHULZ
     x = matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)
     if tall := x.shape[-2] > x.shape[-1]:
         x = x.mT
-    for _ in range(steps):
-        gram = torch.bmm(x, x.mT)
-        # (a + b·gram + c·gram²)·x with the sums within the small factor: no pass over x but its two products.
-        polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
-        polynomial.diagonal(dim1=-2, dim2=-1).add_(a)
-        x = torch.bmm(polynomial, x)
+    if x.shape[-1] >= WIDE * x.shape[-2]:
+        x = torch.bmm(_factor(torch.bmm(x, x.mT), steps), x)
+    else:
+        for _ in range(steps):
+            x = torch.bmm(_polynomial(torch.bmm(x, x.mT)), x)
     result: Tensor = x.mT if tall else x
     return result
+
+
+def _polynomial(gram: Float[Tensor, "N m m"]) -> Float[Tensor, "N m m"]:
+    """a + b·gram + c·gram², what one step multiplies its matrix with: no pass over the matrix but its two products."""
+    a, b, c = NEWTON_SCHULZ
+    polynomial = torch.baddbmm(gram, gram, gram, beta=b, alpha=c)
+    polynomial.diagonal(dim1=-2, dim2=-1).add_(a)
+    return polynomial
+
+
+def _factor(gram: Float[Tensor, "N m m"], steps: int) -> Float[Tensor, "N m m"]:
+    """All steps' polynomials multiplied: of a wide matrix only its small gram matrix goes through the steps.
+
+    After a step with polynomial P the gram matrix is P·gram·P.
+    """
+    factor = polynomial = _polynomial(gram)
+    for _ in range(steps - 1):
+        gram = torch.bmm(torch.bmm(polynomial, gram), polynomial)
+        polynomial = _polynomial(gram)
+        factor = torch.bmm(polynomial, factor)
+    return factor
 
 
 class Muon(torch.optim.Optimizer):

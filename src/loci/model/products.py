@@ -1,0 +1,111 @@
+"""The products of a layer with their gradients written out: the same values, in the order that is fastest to compute.
+
+What PyTorch does by itself loses a little in four places, together some 2 % of a step: the product for a weight's
+gradient runs faster with the wider side last, sums over all positions run faster as a product with ones, a bias is
+cheaper added than copied, and between the two layers of a perceptron the gradient can be changed in place. Knows
+nothing of attention or blocks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from loci.model.pointwise import relu_squared
+
+Activation = str  # a name that the config allows
+
+
+def affine(layer: nn.Linear, x: Float[Tensor, "*N I"]) -> Float[Tensor, "*N O"]:
+    """`layer(x)`."""
+    if not _worth_it(x):
+        plain: Tensor = layer(x)
+        return plain
+    out: Tensor = _Affine.apply(x, layer.weight, layer.bias)  # type: ignore[no-untyped-call]
+    return out
+
+
+def perceptron(up: nn.Linear, activation: Activation, down: nn.Linear, x: Float[Tensor, "*N I"]) -> Tensor:
+    """`down(activation(up(x)))`."""
+    if not _worth_it(x):
+        inner = up(x)
+        plain: Tensor = down(F.gelu(inner) if activation == "gelu" else relu_squared(inner))
+        return plain
+    parts = (up.weight, up.bias, down.weight, down.bias, activation)
+    out: Tensor = _Perceptron.apply(x, *parts)  # type: ignore[no-untyped-call]
+    return out
+
+
+def _worth_it(x: Tensor) -> bool:
+    """Only a processor's own products with gradients are written out here; the rest is PyTorch's."""
+    return torch.is_grad_enabled() and x.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
+
+
+class _Affine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        rows = x.reshape(-1, x.shape[-1])
+        ctx.save_for_backward(rows, weight)
+        return _product(rows, weight, bias).view(*x.shape[:-1], -1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        rows, weight = ctx.saved_tensors
+        flat = gradient.reshape(-1, gradient.shape[-1])
+        return (flat @ weight).view(*gradient.shape[:-1], -1), _weight_gradient(flat, rows), _summed(flat)
+
+
+class _Perceptron(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor, activation: Activation
+    ) -> Tensor:
+        rows = x.reshape(-1, x.shape[-1])
+        inner = _product(rows, up, up_bias)
+        # GELU's gradient needs what went in; that of the squared ReLU only what was positive.
+        active = F.gelu(inner) if activation == "gelu" else inner.clamp_min_(0).square()
+        ctx.save_for_backward(rows, up, inner, active, down)
+        ctx.activation = activation
+        return _product(active, down, down_bias).view(*x.shape[:-1], -1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        rows, up, inner, active, down = ctx.saved_tensors
+        flat = gradient.reshape(-1, gradient.shape[-1])
+        within = flat @ down  # nobody else holds it, so it can be changed in place
+        if ctx.activation == "gelu":
+            torch.ops.aten.gelu_backward.grad_input(within, inner, grad_input=within)
+        else:  # 0 + 2 · positive · gradient in one pass
+            torch.addcmul(within.new_zeros(()).expand_as(within), inner, within, value=2, out=within)
+        return (
+            (within @ up).view(*gradient.shape[:-1], -1),
+            _weight_gradient(within, rows),
+            _summed(within),
+            _weight_gradient(flat, active),
+            _summed(flat),
+            None,
+        )
+
+
+def _product(rows: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """The bias comes after the product: copied into the result before it, as `addmm` does, it costs more."""
+    return torch.mm(rows, weight.t()).add_(bias)
+
+
+def _weight_gradient(gradient: Tensor, rows: Tensor) -> Tensor:
+    """Σ gradientᵀ · row: the product with the wider of the two last."""
+    if gradient.shape[1] > rows.shape[1]:
+        return (rows.t() @ gradient).t()
+    return gradient.t() @ rows
+
+
+def _summed(rows: Tensor) -> Tensor:
+    """The sum of all rows."""
+    return torch.mv(rows.t(), rows.new_ones(len(rows)))
