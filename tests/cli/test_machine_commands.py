@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import torch
 
 from loci import machine
 from loci.cli.bench import Ratio, chosen, markdown, ratios_of
@@ -75,6 +76,13 @@ def test_the_doctor_describes_and_measures(capsys, monkeypatch):
     assert "products" in capsys.readouterr().out
 
 
+def test_numbers_too_small_for_fp32_count_as_zero_where_the_processor_can():
+    tiny = torch.full((64,), 1e-40)
+    if not machine.flush_denormals():
+        pytest.skip("this processor cannot")
+    assert not (tiny * 1.0).any()
+
+
 def some_machine(**changes):
     about = {"cpu": "c", "cores": 4, "memory_gb": 16.0, "free_gb": 8.0, "load": 0.5, "blas": "MKL", "simd": "AVX2"}
     about |= {"threads": 4, "gpus": (), "system": "s", "python": "3", "torch": "2", "loci": "0", **changes}
@@ -93,14 +101,16 @@ def some_machine(**changes):
     ],
 )
 def test_advice_names_what_to_do(changes, best, keeps, said):
-    lines = advise(some_machine(**changes), Probe(((1, 1.0),), best), [], keeps_memory=keeps)
+    lines = advise(some_machine(**changes), Probe(((1, 1.0),), best), [], keeps_memory=keeps, flushes=True)
     assert len(lines) == len(said)
     assert all(part in line for part, line in zip(said, lines, strict=True))
 
 
 def test_missing_parts_come_with_their_remedy():
     extra = Extra("tensorboard", "curves", ("tensorboard",))
-    (line,) = advise(some_machine(), Probe(((1, 1.0),), 4), [extra], keeps_memory=True)
+    (line,) = advise(some_machine(), Probe(((1, 1.0),), 4), [extra], keeps_memory=True, flushes=True)
+    (slow,) = advise(some_machine(), Probe(((1, 1.0),), 4), [], keeps_memory=True, flushes=False)
+    assert "taken as zero" in slow
     assert line == "tensorboard missing (curves): pip install 'loci-lab[tensorboard]'"
 
 

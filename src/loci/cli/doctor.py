@@ -31,8 +31,8 @@ def doctor(json: bool = False) -> None:
     found, probe, extras = machine.look(), machine.probe_threads(), machine.extras()
     with machine.threads(probe.best):
         rates = machine.gemm_gflops()
-    keeps = keep_freed_memory()
-    advice = advise(found, probe, extras, keeps_memory=keeps)
+    keeps, flushes = keep_freed_memory(), machine.flush_denormals()
+    advice = advise(found, probe, extras, keeps_memory=keeps, flushes=flushes)
     result: dict[str, Any] = {
         **found.to_dict(),
         "device": str(choose()),
@@ -45,6 +45,7 @@ def doctor(json: bool = False) -> None:
             "high": round(max(rates), 1),
         },
         "keeps_freed_memory": keeps,
+        "flushes_denormals": flushes,
         "extras": {extra.name: list(extra.missing) for extra in extras},
         "advice": advice,
     }
@@ -54,7 +55,7 @@ def doctor(json: bool = False) -> None:
         _print(found, probe, extras, result)
 
 
-def advise(found: Machine, probe: Probe, extras: list[Extra], *, keeps_memory: bool) -> list[str]:
+def advise(found: Machine, probe: Probe, extras: list[Extra], *, keeps_memory: bool, flushes: bool) -> list[str]:
     """What to do, one line each; nothing when all is well."""
     lines = []
     if found.load > found.cores + 0.5:
@@ -74,6 +75,8 @@ def advise(found: Machine, probe: Probe, extras: list[Extra], *, keeps_memory: b
         )
     if not keeps_memory:
         lines.append("the C library gives freed memory back at once: training is about a sixth slower than with glibc")
+    if not flushes:
+        lines.append("numbers below 1e-38 are not taken as zero here: models whose attention grows sharp train slower")
     for extra in extras:
         if extra.missing:
             purpose = f" ({extra.purpose})" if extra.purpose else ""
