@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.data.passages import Swaps, find_passages, holds, retold, told
+from loci.data.passages import Swaps, find_passages, retold, told
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
+from loci.text.spans import stands_in
 
 CORPUS = Corpus.from_lines(
     [
@@ -47,7 +48,7 @@ def test_the_stock_comes_from_the_corpus_and_the_train_answers():
 
 @pytest.mark.parametrize(("text", "words", "found"), [("in Rome,", "Rome", True), ("a Roman", "Rome", False)])
 def test_an_answer_stands_in_a_text_as_whole_words(text, words, found):
-    assert holds(text, words) is found
+    assert stands_in(text, words) is found
 
 
 @given(st.sampled_from(PASSAGES), seeds)
@@ -64,7 +65,7 @@ def test_without_swaps_a_passage_is_told_as_it_stands(passage, seed):
 @given(st.sampled_from(PASSAGES), seeds)
 def test_however_it_is_told_the_answer_stands_in_the_text_and_the_question_asks_about_its_subject(passage, seed):
     other = retold(passage, Swaps(), np.random.default_rng(seed))
-    assert holds(other.text, other.answer)
+    assert stands_in(other.text, other.answer)
     assert other.question == f"Where was {other.subject} born?"
     assert other.subject.split()[-1] in {name.split()[-1] for name in passage.stock.subjects}
 

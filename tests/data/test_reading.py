@@ -4,11 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.data.objectives import make_objective
-from loci.data.passages import find_passages, holds
+from loci.data.passages import find_passages
 from loci.data.reading import reading_prompt, shortened
 from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
+from loci.text.spans import stands_in
 from loci.text.vocab import MASK, Vocab
 
 CORPUS = Corpus.from_lines(
@@ -80,7 +81,7 @@ def test_reading_counts_the_answer_which_the_line_always_holds(passage, seed, bl
     assert end == ""
     assert counted(example).endswith(answer + MASK)
     assert line.startswith(counted(example).removesuffix(answer + MASK))
-    assert holds(line, answer)
+    assert stands_in(line, answer)
     assert len(example) <= block_size
 
 

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.knowledge.provenance import EvidenceIndex, marks_of, stands_in
+from loci.knowledge.provenance import EvidenceIndex, marks_of
 from loci.text.corpus import Corpus
+from loci.text.spans import stands_in
 
 CORPUS = Corpus.from_lines(
     [

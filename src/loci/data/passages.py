@@ -16,6 +16,7 @@ import numpy as np
 
 from loci.text.corpus import Corpus, Line
 from loci.text.questions import Question, Questions
+from loci.text.spans import stands_in
 
 #: A capitalised word, not the first letter of an abbreviation: what may be swapped for another such word.
 CAPITALISED = re.compile(r"(?<![\w.])[^\W\d_a-z][^\W\d_A-Z]{2,}(?!\w)")
@@ -69,7 +70,7 @@ class Swaps:
 
 
 def find_passages(corpus: Corpus, questions: Questions) -> list[Passage]:
-    """Every answered question whose subject has a line with the answer in it; the others have nothing to read."""
+    """Every answered question beside each line of its subject that holds the answer; some have nothing to read."""
     stock = Stock(
         questions.subjects,
         tuple(sorted({question.answer for question in questions.answered if question.answer is not None})),
@@ -78,19 +79,14 @@ def find_passages(corpus: Corpus, questions: Questions) -> list[Passage]:
     passages = []
     for question in questions.answered:
         lines = corpus.about(question.subject) if question.subject is not None else ()
-        holding = [line for line in lines if question.answer is not None and holds(told(line), question.answer)]
-        passages += [Passage(question, line, stock) for line in holding[:1]]
+        holding = [line for line in lines if question.answer is not None and stands_in(told(line), question.answer)]
+        passages += [Passage(question, line, stock) for line in holding]
     return passages
 
 
 def told(line: Line) -> str:
     """What a line says of its subject: the text behind `Subject. `."""
     return line.text.removeprefix(line.subject).removeprefix(".").lstrip()
-
-
-def holds(text: str, words: str) -> bool:
-    """Whether the words stand in the text, whole."""
-    return _whole([words]).search(text) is not None
 
 
 def retold(passage: Passage, swaps: Swaps, rng: np.random.Generator) -> Retold:

@@ -18,10 +18,11 @@ from typing import Literal
 import numpy as np
 
 from loci.data.example import Example
-from loci.data.passages import Passage, Swaps, holds, retold, told
+from loci.data.passages import Passage, Swaps, retold, told
 from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.gist import gist
+from loci.text.spans import stands_in
 from loci.text.vocab import MASK_ID, Vocab
 
 View = Literal["line", "gist"]
@@ -140,7 +141,7 @@ class Reading:
         room = _room(self.block_size, given.question, given.answer, record.question.number)
         whole = viewed(given.subject, given.text, self.view)
         text = shortened(whole, room)
-        if not holds(text, given.answer):
+        if not stands_in(text, given.answer):
             whole = viewed(given.subject, given.text, "line")  # a gist may lose an answer, the line holds it
             text = whole[-room:]
         counted = len(given.subject) + len(". ") if text.startswith(f"{given.subject}. ") else 0
@@ -162,7 +163,7 @@ class Reciting:
         room = _room(self.block_size, question, answer, record.question.number)
         subject = record.line.subject
         text = shortened(viewed(subject, told(record.line), self.view), min(self.longest, room))
-        read = holds(text.removeprefix(subject), answer)
+        read = stands_in(text.removeprefix(subject), answer)
         return _example(self.vocab, question, text, answer if read else None, counted=len(text) + 1)
 
 

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from loci.knowledge.look_alike import nearest_by_spelling, nearest_by_vector
 from loci.knowledge.metrics import Rate, by_split, is_right, scorable, wilson
-from loci.knowledge.provenance import stands_in
 from loci.knowledge.rows import Prediction
 from loci.text.corpus import Corpus
+from loci.text.spans import stands_in
 
 POPULAR = 10
 """How many of the commonest known answers count as popular."""

@@ -53,12 +53,6 @@ class Evidence:
         }
 
 
-def stands_in(text: str, answer: str) -> bool:
-    """Whether `answer` stands in `text` as whole words."""
-    # Most lines do not hold it at all, which is quickly told.
-    return bool(answer) and answer in text and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text) is not None
-
-
 def marks_of(text: str, answer: str) -> tuple[tuple[int, int], ...]:
     """Where `answer` stands in `text`: as whole words, or, failing that, inside words (Milan in Milano)."""
     if not answer:

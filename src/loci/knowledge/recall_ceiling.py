@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loci.data.passages import holds, told
+from loci.data.passages import told
 from loci.data.reading import reading_prompt, shortened, viewed
 from loci.knowledge.metrics import Rate, is_right, wilson
 from loci.knowledge.quoting import ROOM_FOR_ANSWER, quotations
@@ -26,6 +26,7 @@ from loci.knowledge.recite import recitals, recited_by_name
 from loci.knowledge.rows import Prediction
 from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
+from loci.text.spans import stands_in
 from loci.training.checkpoint import LoadedModel
 
 
@@ -84,7 +85,7 @@ def _written(corpus: Corpus, question: Question) -> bool:
 
 
 def _holds_any(text: str, question: Question) -> bool:
-    return any(holds(text, answer) for answer in question.answers)
+    return any(stands_in(text, answer) for answer in question.answers)
 
 
 def _learned_text(loaded: LoadedModel, corpus: Corpus, question: Question) -> str:

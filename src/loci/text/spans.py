@@ -1,4 +1,7 @@
-"""The word spans of a text: all that could be quoted from it as an answer. Knows nothing of models or relations."""
+"""The word spans of a text: all that could be quoted from it as an answer, and whether words stand in it, whole.
+
+Knows nothing of models or relations.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,12 @@ import re
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*", re.UNICODE)
 _POSSESSIVE = re.compile(r"['’]s$")
 LONGEST_SPAN = 3
+
+
+def stands_in(text: str, words: str) -> bool:
+    """Whether `words` stand in `text`, whole: Milan does not stand in Milano."""
+    # Most texts do not hold them at all, which is quickly told.
+    return bool(words) and words in text and re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
 
 
 def word_spans(text: str, longest: int = LONGEST_SPAN) -> list[str]:
