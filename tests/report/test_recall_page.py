@@ -1,0 +1,74 @@
+import pytest
+
+from loci.knowledge.rows import Prediction
+from loci.report.experiments.recall import Measured, curve_figure, grouped, left_after, pooled, recall_report
+
+
+def rows(right: int, n: int = 20) -> tuple[Prediction, ...]:
+    """`n` answers, the first `right` of them right."""
+    said = ["Rome" if index < right else "Paris" for index in range(n)]
+    return tuple(
+        Prediction(question=f"Where was P{index} born?", subject=f"P{index}", answers=("Rome",), prediction=answer)
+        for index, answer in enumerate(said)
+    )
+
+
+def measured(arm: str, right: int, **changes) -> Measured:
+    about = {"what": "levers", "arm": arm, "recipe": arm.partition(",")[0], "shows": "something", "asked": "a fifth"}
+    about |= {"seed": 0, "minutes": 5.0, "parameters": 100, "characters": 1000, "reading_loss": 0.5}
+    about |= {"waterfall": (("asked", 20, 20), ("readable", 18, 20), ("answered rightly", right, 20))}
+    return Measured(**{**about, "rows": rows(right), **changes})
+
+
+def test_seeds_are_pooled_and_shown_each():
+    two = [measured("strict", 10, seed=1), measured("strict", 14, seed=0)]
+    assert [m.seed for m in grouped(two)["strict"]] == [0, 1]
+    assert (pooled(two).successes, pooled(two).n) == (24, 40)
+    assert left_after(two, "readable").value == pytest.approx(0.9)
+    numbers = recall_report(two).numbers["strict"]
+    assert numbers["accuracies"] == [0.7, 0.5]
+
+
+def test_a_lever_is_held_against_its_recipe_on_the_same_questions():
+    report = recall_report([measured("strict", 18), measured("strict, no carriers", 3)])
+    (table,) = next(section for section in report.sections if section.title == "What each lever brings").tables
+    whole, without = table.rows
+    assert whole[-2:] == ["", ""]
+    assert str(without[-2]).startswith("−75.0 (")
+    assert without[-1] == "< 0.001"
+
+
+def test_a_lever_whose_recipe_was_not_trained_with_that_seed_is_held_against_nothing():
+    report = recall_report([measured("strict", 18), measured("strict, no carriers", 3, seed=7)])
+    (table,) = next(section for section in report.sections if section.title == "What each lever brings").tables
+    assert table.rows[1][-2:] == ["", ""]
+
+
+def test_the_curve_has_a_line_a_recipe_and_a_point_a_time():
+    points = [
+        measured(recipe, right, what="curve", minutes=minutes)
+        for recipe, right in (("strict", 5), ("self-study", 15))
+        for minutes in (5.0, 10.0)
+    ]
+    lines = [trace for trace in curve_figure(points).data if trace.mode == "lines+markers"]
+    assert [(line.name, list(line.x), list(line.y)) for line in lines] == [
+        ("strict", [5.0, 10.0], [25.0, 25.0]),
+        ("self-study", [5.0, 10.0], [75.0, 75.0]),
+    ]
+
+
+def test_the_page_has_a_section_for_what_was_measured_and_no_other(tmp_path):
+    variants = [
+        measured(f"self-study, {name}", right, what="variants", faithful=(right, 20))
+        for name, right in (("rope", 12), ("perceiver", 2))
+    ]
+    report = recall_report([measured("strict", 18, what="final", asked="dev"), *variants])
+    assert [section.title for section in report.sections] == [
+        "Recall",
+        "Where the points go",
+        "Which attention stores facts?",
+    ]
+    assert report.cards[0][0] == "strict"
+    report.page().write(tmp_path / "recall.html")
+    page = (tmp_path / "recall.html").read_text(encoding="utf-8")
+    assert "perceiver" in page
