@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from loci.model.pointwise import relu_squared
-from loci.model.products import affine, perceptron
+from loci.model.products import affine, affine_parts, perceptron
 
 ACTIVATE = {"gelu": F.gelu, "relu2": relu_squared}
 
@@ -29,6 +29,17 @@ def test_a_layer_is_what_it_is_and_its_gradients_too(before, inside, outside):
     torch.testing.assert_close(written, plain)
     wanted = (x, own.weight, own.bias)
     torch.testing.assert_close(gradients(written, *wanted), gradients(plain, *wanted))
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=3), st.integers(1, 5))
+def test_parts_of_a_layer_are_its_parts_and_their_gradients_too(widths, inside):
+    own = layer(inside, sum(widths))
+    x = torch.randn(2, 3, inside, dtype=torch.float64, requires_grad=True)
+    written, plain = affine_parts(own, x, widths), own(x).split(widths, dim=-1)
+    torch.testing.assert_close(written, plain)
+    wanted = (x, own.weight, own.bias)
+    mixed = [torch.cat([part * (index + 1) for index, part in enumerate(parts)], -1) for parts in (written, plain)]
+    torch.testing.assert_close(*(gradients(whole, *wanted) for whole in mixed))
 
 
 @pytest.mark.parametrize("activation", list(ACTIVATE))

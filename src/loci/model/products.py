@@ -8,6 +8,7 @@ nothing of attention or blocks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -28,6 +29,15 @@ def affine(layer: nn.Linear, x: Float[Tensor, "*N I"]) -> Float[Tensor, "*N O"]:
         return plain
     out: Tensor = _Affine.apply(x, layer.weight, layer.bias)  # type: ignore[no-untyped-call]
     return out
+
+
+def affine_parts(layer: nn.Linear, x: Float[Tensor, "*N I"], widths: Sequence[int]) -> tuple[Tensor, ...]:
+    """`layer(x)` split into parts of these widths."""
+    if not _worth_it(x):
+        plain: tuple[Tensor, ...] = layer(x).split_with_sizes(widths, dim=-1)
+        return plain
+    parts: tuple[Tensor, ...] = _AffineParts.apply(x, layer.weight, layer.bias, tuple(widths))  # type: ignore[no-untyped-call]
+    return parts
 
 
 def perceptron(up: nn.Linear, activation: Activation, down: nn.Linear, x: Float[Tensor, "*N I"]) -> Tensor:
@@ -59,6 +69,32 @@ class _Affine(torch.autograd.Function):
         rows, weight = ctx.saved_tensors
         flat = gradient.reshape(-1, gradient.shape[-1])
         return (flat @ weight).view(*gradient.shape[:-1], -1), _weight_gradient(flat, rows), _summed(flat)
+
+
+class _AffineParts(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, widths: tuple[int, ...]) -> tuple[Tensor, ...]:
+        rows = x.reshape(-1, x.shape[-1])
+        ctx.save_for_backward(rows, weight)
+        ctx.widths = widths
+        return _product(rows, weight, bias).view(*x.shape[:-1], -1).split_with_sizes(widths, dim=-1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        # Put together first, as a split's own gradient is, they would be copied for nothing.
+        rows, weight = ctx.saved_tensors
+        flat = [gradient.reshape(-1, gradient.shape[-1]) for gradient in gradients]
+        by_weight, by_bias = torch.empty_like(weight), weight.new_empty(len(weight))
+        by_input = torch.empty_like(rows)
+        ones = rows.new_ones(len(rows))
+        places = (by_weight, weight, by_bias)
+        parts = zip(*(place.split_with_sizes(ctx.widths) for place in places), strict=True)
+        for index, (gradient, (own_weight, own, own_bias)) in enumerate(zip(flat, parts, strict=True)):
+            torch.mm(gradient.t(), rows, out=own_weight)
+            torch.mv(gradient.t(), ones, out=own_bias)
+            torch.addmm(by_input, gradient, own, beta=min(index, 1), out=by_input)  # the first one overwrites
+        return by_input.view(*gradients[0].shape[:-1], -1), by_weight, by_bias, None
 
 
 class _Perceptron(torch.autograd.Function):

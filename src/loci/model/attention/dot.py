@@ -16,7 +16,7 @@ from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.pointwise import unit_rms
 from loci.model.positions import POSITIONS, Positions
-from loci.model.products import affine
+from loci.model.products import affine, affine_parts
 
 
 class DotAttention(Attention):
@@ -55,7 +55,7 @@ class DotAttention(Attention):
         values: Float[Tensor, "B T C"] | None = None,
     ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
         """Attend; keys are stored already normalised and rotated, so a cached step turns only its own."""
-        q, k, v = affine(self.qkv, x).split_with_sizes(self.widths, dim=-1)
+        q, k, v = affine_parts(self.qkv, x, self.widths)
         q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(self.with_embedded(v, values))
         if self.qk_norm:
             q, k = normalise(q), normalise(k)
