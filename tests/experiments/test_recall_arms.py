@@ -30,7 +30,7 @@ def test_every_question_is_held_back_once(data):
         dealt(data.questions, FOLDS)
 
 
-ARMS = [*LEVERS, *variant_arms("strict", ("vanilla", "synthesizer"))]
+ARMS = [*LEVERS, *variant_arms("strict", ("vanilla", "synthesizer", "perceiver", "folded"))]
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=lambda arm: arm.name)

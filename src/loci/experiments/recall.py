@@ -110,6 +110,15 @@ def _one_stage(recipe: Recipe) -> Recipe:
     return dataclasses.replace(recipe, stages=(dataclasses.replace(last, time_share=share),))
 
 
+def _carriers_later(recipe: Recipe) -> Recipe:
+    """The first half of memorising almost without carriers, its rate not yet falling."""
+    *before, last = recipe.stages
+    half = dataclasses.replace(last, time_share=last.time_share / 2)
+    bare = _options("by-heart", carried=0.01)(dataclasses.replace(recipe, stages=(half,))).stages[0]
+    bare = dataclasses.replace(bare, name="store", floor=1.0)
+    return dataclasses.replace(recipe, stages=(*before, bare, half))
+
+
 def _all_alike(recipe: Recipe) -> Recipe:
     """Lines of people asked about in training as often as others."""
     return _mapped(
@@ -160,7 +169,10 @@ def variant_arms(recipe: str, names: Sequence[str]) -> tuple[Arm, ...]:
 
     def with_variant(name: str) -> Change:
         def change(made: Recipe) -> Recipe:
-            return dataclasses.replace(made, model={**made.model, **VARIANTS[name].point})
+            model = {**made.model, **VARIANTS[name].point}
+            if model["attention"] == "folded":  # its queries and keys meet as they are
+                model["qk_norm"] = False
+            return dataclasses.replace(made, model=model)
 
         return change
 
