@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json as json_format
 import re
+import sys
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Annotated, Literal
@@ -85,7 +86,12 @@ def main(
     bar = Hooks(observers=lambda name: [ProgressBar(name)], say=console.print)
     named = "dev" if dev else f"the {ORDINALS[fold]} fifth of train"
     done = []
-    for arm, time in _plan(what, recipes, minutes):
+    plan = _plan(what, recipes, minutes)
+    if unknown := sorted({*only} - {arm.name for arm, _ in plan}):
+        raise LociError(
+            f"no arm is called {unknown[0]!r}", remedy="; ".join(dict.fromkeys(arm.name for arm, _ in plan))
+        )
+    for arm, time in plan:
         if only and arm.name not in only:
             continue
         for seed in range(first_seed, first_seed + seeds):
@@ -148,4 +154,8 @@ def _slug(name: str) -> str:
 
 
 if __name__ == "__main__":
-    tyro.cli(main)
+    try:
+        tyro.cli(main)
+    except LociError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

@@ -147,6 +147,8 @@ LEVERS: tuple[Arm, ...] = (
         "the rate falls in the last half, not from 30 % on",
         _set("memorise.decay=0.5"),
     ),
+    Arm("strict, few carriers", "strict", "a carrier before one gist in ten", _options("by-heart", carried=0.1)),
+    Arm("strict, carriers later", "strict", "gists behind a bare mask first, at the full rate", _carriers_later),
     Arm("strict, names kept", "strict", "reading without swapped names", _options("reading", subject=0.0)),
     Arm("strict, answers kept", "strict", "reading without swapped answers", _options("reading", answer=0.0)),
     Arm("strict, one stage", "strict", "no reading first", _one_stage),

@@ -76,14 +76,14 @@ def demo_page(
 
 def _compared(rows: Sequence[DemoRow]) -> str:
     """The best system against each of the others."""
-    best = rows[-1]
-    parts = [
+    *others, best = rows
+    times = [
         f"**{best.rate.value / row.rate.value:.1f} times** as often as {row.name}"
+        for row in others
         if row.rate.successes
-        else f"{row.name} never"
-        for row in rows[:-1]
     ]
-    return f"{best.name.capitalize()} is right {', '.join(parts)}."
+    never = "".join(f" {row.name.capitalize()} is never right." for row in others if not row.rate.successes)
+    return f"{best.name.capitalize()} is right {' and '.join(times)}.{never}" if times else never.strip()
 
 
 def _example_cells(example: Example) -> list[str | float]:
@@ -122,7 +122,7 @@ def accuracy_figure(rows: Sequence[DemoRow]) -> go.Figure:
             hovertemplate="%{x}<extra></extra>",
         )
     )
-    figure.update_yaxes(title="exact match, %", range=[0, 100])
+    figure.update_yaxes(title="exact match, %", range=[0, 105])
     return figure
 
 
