@@ -1,9 +1,11 @@
+import dataclasses
 import math
 
 import pytest
 import torch
 
 from loci.data.reading import reading_prompt
+from loci.generation import generate
 from loci.knowledge.answer import answer_questions
 from loci.knowledge.ask import LoadedRun
 from loci.knowledge.likely import likely_rows
@@ -86,19 +88,39 @@ def test_a_reciter_answers_with_words_of_its_own_recital(reciter):
         assert (row.model, row.data) == ("beef", "feed")
 
 
-def test_an_answer_is_no_likelier_than_its_recital_was(reciter):
+@pytest.mark.parametrize("kind", ["recite", "remember"])
+def test_an_answer_is_no_likelier_than_its_recital_was(reciter, kind):
     """The probability is p(answer | recital) · p(the answer's characters where they were recited)."""
-    (recital,) = recitals(reciter, OTHERS[:1])
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": kind}})
+    (recital,) = recitals(loaded, OTHERS[:1])
     answer, probability = recital.answers[0]
     prompt = [*DATA.vocab.encode(OTHERS[0].text).tolist(), MASK_ID]
     line = DATA.vocab.encode(recital.text).tolist()
     read = math.exp(log_probability(reciter.model, [*prompt, *line, MASK_ID], answer))
     start = recital.text.find(answer, len("Bo Berg") if recital.text.startswith("Bo Berg") else 0)
+    before = prompt if kind == "recite" else []
     with torch.inference_mode():
-        log_p = reciter.model(torch.tensor([[*prompt, *line]])).logits[0].log_softmax(-1)
-    places = range(len(prompt) + start, len(prompt) + start + len(answer))
-    recited = math.exp(sum(float(log_p[place - 1, [*prompt, *line][place]]) for place in places))
+        log_p = reciter.model(torch.tensor([[*before, *line]])).logits[0].log_softmax(-1)
+    places = range(len(before) + start, len(before) + start + len(answer))
+    recited = math.exp(sum(float(log_p[place - 1, [*before, *line][place]]) for place in places))
     assert probability == pytest.approx(read * recited, rel=1e-3)
+
+
+def test_lines_learned_behind_names_are_written_on_a_clean_sheet(reciter):
+    """Nothing but the name stands before them: the question is there only when the line is read."""
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": "remember"}})
+    assert loaded.recites
+    for question, recital in zip(OTHERS, recitals(loaded, OTHERS), strict=True):
+        name = DATA.vocab.encode(f"{question.subject}. ").tolist()
+        (alone,) = generate(reciter.model, [name], max_new=len(recital.text) - len(name), stop_id=MASK_ID)
+        assert recital.text == f"{question.subject}. {DATA.vocab.decode(alone.ids)}"
+
+
+def test_a_question_that_names_nobody_calls_up_the_line_itself(reciter):
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": "remember"}})
+    nobody = Questions.from_pairs([("Where?", "Oslo"), ("Who?", "Lima")])
+    assert nobody.subjects == ()
+    assert [r.text for r in recitals(loaded, nobody)] == [r.text for r in recitals(reciter, nobody)]
 
 
 def test_rows_with_rivals_come_from_the_recital_too(reciter):

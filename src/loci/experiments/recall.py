@@ -110,13 +110,18 @@ def _one_stage(recipe: Recipe) -> Recipe:
     return dataclasses.replace(recipe, stages=(dataclasses.replace(last, time_share=share),))
 
 
-def _carriers_later(recipe: Recipe) -> Recipe:
-    """The first half of memorising almost without carriers, its rate not yet falling."""
+def _behind_the_question(recipe: Recipe) -> Recipe:
+    """The line is recited behind the question: train people's lines are learned there, all lines behind carriers."""
     *before, last = recipe.stages
-    half = dataclasses.replace(last, time_share=last.time_share / 2)
-    bare = _options("by-heart", carried=0.01)(dataclasses.replace(recipe, stages=(half,))).stages[0]
-    bare = dataclasses.replace(bare, name="store", floor=1.0)
-    return dataclasses.replace(recipe, stages=(*before, bare, half))
+    learned = {**last.mixture[0].options, "carried": 0.5}
+    mixture = (
+        Ingredient("by-heart", source="unasked", share=0.5, options=learned),
+        Ingredient("by-heart", share=0.2, options=learned),
+        Ingredient("reciting", source="passages", share=0.2, options=last.mixture[0].options),
+        dataclasses.replace(last.mixture[-1], share=0.1),
+    )
+    stages = (*before, dataclasses.replace(last, mixture=mixture))
+    return dataclasses.replace(recipe, stages=stages, answering="recite")
 
 
 def _all_alike(recipe: Recipe) -> Recipe:
@@ -139,16 +144,12 @@ LEVERS: tuple[Arm, ...] = (
     Arm("strict, whole lines", "strict", "lines instead of gists: twice as much to learn", _whole_lines),
     Arm("strict, all lines alike", "strict", "people asked about in training are learned as often", _all_alike),
     Arm(
-        "strict, no carriers", "strict", "gists learned only at the start of a text", _options("by-heart", carried=0.0)
-    ),
-    Arm(
         "strict, shorter decay",
         "strict",
         "the rate falls in the last half, not from 30 % on",
         _set("memorise.decay=0.5"),
     ),
-    Arm("strict, few carriers", "strict", "a carrier before one gist in ten", _options("by-heart", carried=0.1)),
-    Arm("strict, carriers later", "strict", "gists behind a bare mask first, at the full rate", _carriers_later),
+    Arm("strict, behind the question", "strict", "the line is recited behind the question", _behind_the_question),
     Arm("strict, names kept", "strict", "reading without swapped names", _options("reading", subject=0.0)),
     Arm("strict, answers kept", "strict", "reading without swapped answers", _options("reading", answer=0.0)),
     Arm("strict, one stage", "strict", "no reading first", _one_stage),

@@ -107,7 +107,7 @@ def _options(loaded: LoadedModel) -> dict[str, Any]:
     recipe = loaded.config.get("recipe")
     stages = recipe.get("stages", []) if isinstance(recipe, dict) else []
     found: dict[str, Any] = {}
-    wanted = "reciting" if loaded.recites else "reading"
+    wanted = "by-heart" if loaded.recites else "reading"
     for stage in stages:
         for part in stage["mixture"]:
             found = dict(part["options"]) if part["objective"] == wanted else found

@@ -1,8 +1,10 @@
 """Answers by reciting: asked about a subject, the model writes down the line it remembers, then reads it.
 
-The prompt is the question alone. What follows is the model's: the line from memory up to a mask, and an answer quoted
-from that line. The answer's probability is that of reading it there times that of having recited its very characters:
-a place made up while reciting is as doubtful as it was when it was written. Knows nothing of scoring.
+All that is given is the question. A model that learned its lines behind questions writes the line behind the question;
+one that learned them behind bare names writes it behind the name that stands in the question, on a clean sheet. Then it
+reads the question and its own line, and quotes an answer from it. The answer's probability is that of reading it there
+times that of having recited its very characters: a place made up while reciting is as doubtful as it was when it was
+written. Knows nothing of scoring.
 """
 
 from __future__ import annotations
@@ -40,17 +42,28 @@ def recitals(loaded: LoadedModel, questions: Questions, *, width: int = 1) -> li
     if not asked:
         return []
     model, vocab = loaded.model, loaded.vocab
-    written = _remembered(model, asked)
-    texts = [vocab.decode(line.ids) for line in written]
-    whole = [[*prompt, *line.ids, MASK_ID] for prompt, line in zip(asked, written, strict=True)]
+    given = [_given(loaded, question) for question in questions]
+    starts = [vocab.encode(name).tolist() if name else prompt for name, prompt in zip(given, asked, strict=True)]
+    written = _remembered(
+        model, starts, before=max(len(prompt) + len(name) for prompt, name in zip(asked, given, strict=True))
+    )
+    texts = [name + vocab.decode(line.ids) for name, line in zip(given, written, strict=True)]
     tails = [_behind_subject(text, question) for text, question in zip(texts, questions, strict=True)]
+    whole = [[*prompt, *vocab.encode(text).tolist(), MASK_ID] for prompt, text in zip(asked, texts, strict=True)]
     found = quotations(model, vocab, whole, [text[tail:] for text, tail in zip(texts, tails, strict=True)], width=width)
-    certain = _log_probabilities(model, whole)
+    certain = _log_probabilities(model, [[*start, *line.ids] for start, line in zip(starts, written, strict=True)])
     results = []
-    for prompt, text, tail, answers, logs in zip(asked, texts, tails, found, certain, strict=True):
-        weighed = [(answer, p * _recited(text, answer, tail, logs[len(prompt) :])) for answer, p in answers]
+    for name, start, text, tail, answers, logs in zip(given, starts, texts, tails, found, certain, strict=True):
+        own = [0.0] * len(name) + logs[len(start) :]  # what was given was not remembered
+        weighed = [(answer, p * _recited(text, answer, tail, own)) for answer, p in answers]
         results.append(Recital(text, tuple(sorted(weighed, key=lambda pair: -pair[1]))))
     return results
+
+
+def _given(loaded: LoadedModel, question: Question) -> str:
+    """The name that calls up a line where lines were learned behind bare names; nothing where the question does."""
+    known = loaded.remembers_by_name and question.subject and not loaded.vocab.missing(question.subject)
+    return f"{question.subject}. " if known else ""
 
 
 def recited_by_name(loaded: LoadedModel, subjects: Sequence[str]) -> list[str]:
@@ -58,15 +71,17 @@ def recited_by_name(loaded: LoadedModel, subjects: Sequence[str]) -> list[str]:
     names = [loaded.vocab.encode(f"{subject}. ").tolist() for subject in subjects]
     if not names:
         return []
-    plain, masked = _remembered(loaded.model, names), _remembered(loaded.model, [[MASK_ID, *name] for name in names])
+    longest = max(map(len, names)) + 1
+    plain = _remembered(loaded.model, names, before=longest)
+    masked = _remembered(loaded.model, [[MASK_ID, *name] for name in names], before=longest)
     return [loaded.vocab.decode([*a.ids, MASK_ID, *b.ids]) for a, b in zip(plain, masked, strict=True)]
 
 
-def _remembered(model: GPT, starts: Sequence[Sequence[int]]) -> list[Generated]:
-    """What follows each start up to a mask; an answer still finds room behind it."""
+def _remembered(model: GPT, starts: Sequence[Sequence[int]], *, before: int) -> list[Generated]:
+    """What follows each start up to a mask; with `before` characters before it, an answer still finds room behind."""
     room = LONGEST_RECITATION
     if model.limit is not None:
-        room = min(room, model.limit - max(map(len, starts)) - ROOM_FOR_ANSWER)
+        room = min(room, model.limit - before - ROOM_FOR_ANSWER)
     return generate(model, starts, max_new=max(1, room), stop_id=MASK_ID, batch_size=BATCH)
 
 

@@ -3,8 +3,8 @@
 Both first learn to read: a line and a question, the answer quoted from the line. The passages are told again with other
 names and places, so that nothing can be learned by heart and only reading pays. Then
 
-- **strict** learns the gist of every line by heart, and, asked, recites what it remembers of the subject and reads it.
-  Nothing question-shaped about a person outside the train questions is ever seen.
+- **strict** learns the gist of every line by heart, and, asked, writes down what it remembers of the subject and reads
+  it. Nothing question-shaped about a person outside the train questions is ever seen.
 - **self-study** reads the whole corpus, writes a question and an answer about everybody, and learns these by heart.
 
 The gist (`loci.text.gist`) holds an answer only where answers are names; for others whole lines are learned.
@@ -50,23 +50,22 @@ def _read(minutes: float, view: str, batch_size: int) -> Stage:
 
 
 def strict(shape: DataShape) -> Recipe:
-    """Read, then learn the lines by heart and answer by reciting."""
-    # Ninety characters of a gist hold nearly every answer; a line needs more.
+    """Read, then learn the lines by heart; asked, write down the subject's line and read it."""
+    # A hundred characters of a gist hold nearly every answer; a line needs more.
     view, longest, batch_size = ("gist", 110, 48) if shape.named_answers else ("line", 160, 32)
-    learned = {"view": view, "longest": longest, "carried": 0.5}
+    learned = {"view": view, "longest": longest}
     memorise = _stage(
         "memorise",
-        25.0,
-        # People asked about in training are recited anyway; the others need the time.
-        Ingredient("by-heart", source="unasked", share=0.5, options=learned),
+        15.0,
+        # What train people's lines say is asked about in training anyway; the others need the time.
+        Ingredient("by-heart", source="unasked", share=0.65, options=learned),
         Ingredient("by-heart", share=0.2, options=learned),
-        Ingredient("reciting", source="passages", share=0.2, options={"view": view, "longest": longest}),
-        Ingredient("reading", source="passages", share=0.1, options={"view": view}),
+        Ingredient("reading", source="passages", share=0.15, options={"view": view}),
         batch_size=batch_size,
         decay=0.7,
     )
-    note = "recites the line it remembers, then reads it; no question about anybody outside train"
-    return Recipe("strict", RECALL_MODEL, (_read(5.0, view, batch_size), memorise), note=note, answering="recite")
+    note = "remembers a line by its name, then reads it; no question about anybody outside train"
+    return Recipe("strict", RECALL_MODEL, (_read(3.0, view, batch_size), memorise), note=note, answering="remember")
 
 
 def self_study(shape: DataShape) -> Recipe:

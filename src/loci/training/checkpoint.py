@@ -64,8 +64,17 @@ class LoadedModel:
     @property
     def recites(self) -> bool:
         """Whether it was taught to recite the subject's line before it answers."""
+        return self._answering in ("recite", "remember")
+
+    @property
+    def remembers_by_name(self) -> bool:
+        """Whether its lines were learned behind bare names, and are called up by them."""
+        return self._answering == "remember"
+
+    @property
+    def _answering(self) -> str | None:
         recipe = self.config.get("recipe")
-        return isinstance(recipe, dict) and recipe.get("answering") == "recite"
+        return recipe.get("answering") if isinstance(recipe, dict) else None
 
     @property
     def corpus_hash(self) -> str | None:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from loci.errors import LociError
 
 SourceName = Literal["corpus", "unasked", "text", "questions", "passages", "studied"]
-Answering = Literal["direct", "recite"]
+Answering = Literal["direct", "recite", "remember"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
 
@@ -133,7 +133,8 @@ class Recipe:
     note: str = ""
     """One line for a list of recipes."""
     answering: Answering = "direct"
-    """How the model is asked: for the answer at once, or to recite the subject's line first and read it."""
+    """How the model is asked: for the answer at once; or to recite the subject's line first, behind the question or (to
+    remember) behind the bare name, and read it."""
 
     def __post_init__(self) -> None:
         names = [stage.name for stage in self.stages]
