@@ -67,7 +67,7 @@ def main(
         recipes: Which of the two.
         seeds: How many trainings of each kind.
         first_seed: The first seed; several calls can share the work.
-        minutes: Time for each training, instead of the recipe's own.
+        minutes: Time for each training, instead of the recipe's own; of a curve only this point.
         fold: Which fifth of the train questions is held back.
         dev: Learn from all train questions and ask the dev file instead.
         processor: Count minutes by the processor's own clock, which other work on the machine hardly changes; for one
@@ -146,7 +146,7 @@ def _plan(what: What, recipes: tuple[str, ...], minutes: float | None) -> list[t
     if what == "variants":
         return [(arm, minutes) for recipe in recipes for arm in variant_arms(recipe, ATTENTIONS)]
     own = [Arm(recipe, recipe, "the recipe") for recipe in recipes]
-    return [(arm, time) for arm in own for time in (MINUTES if what == "curve" else (minutes,))]
+    return [(arm, time) for arm in own for time in (MINUTES if what == "curve" and minutes is None else (minutes,))]
 
 
 def _slug(name: str) -> str:

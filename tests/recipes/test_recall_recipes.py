@@ -50,7 +50,7 @@ def test_self_study_answers_about_people_it_was_never_asked_about(world, tmp_pat
 
 
 def test_strict_recites_and_reads(world, tmp_path):
-    changes = ("memorise.batch_size=24", "memorise.steps=700")
+    changes = ("memorise.batch_size=24", "memorise.steps=450")
     model, _ = learned("strict", world, "birth_places_train.tsv", tmp_path / "run", *changes)
     asked = Questions.read(world / "birth_dev.tsv")
     right = exact_match(answer_questions(model, asked))

@@ -56,7 +56,7 @@ def strict(shape: DataShape) -> Recipe:
     learned = {"view": view, "longest": longest}
     memorise = _stage(
         "memorise",
-        15.0,
+        10.0,
         # What train people's lines say is asked about in training anyway; the others need the time.
         Ingredient("by-heart", source="unasked", share=0.65, options=learned),
         Ingredient("by-heart", share=0.2, options=learned),
@@ -65,7 +65,7 @@ def strict(shape: DataShape) -> Recipe:
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    return Recipe("strict", RECALL_MODEL, (_read(3.0, view, batch_size), memorise), note=note, answering="remember")
+    return Recipe("strict", RECALL_MODEL, (_read(2.0, view, batch_size), memorise), note=note, answering="remember")
 
 
 def self_study(shape: DataShape) -> Recipe:
