@@ -160,7 +160,7 @@ class Loci:
 
     def __init__(self, setting: Setting, *, dropout: float = 0.0, optimiser: Literal["adamw", "muon"] = "adamw"):
         keep_freed_memory()
-        machine.flush_denormals()
+        torch.set_flush_denormal(True)  # as the training loop does; this process does nothing else
         data = TrainingData(corpus())
         pool = setting.repeats * setting.steps
         mixture = (Ingredient("corruption-2024"),)

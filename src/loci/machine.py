@@ -134,14 +134,20 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def flush_denormals() -> bool:
-    """Take numbers too small for a normal fp32 (below 1.2e-38) as zero; True when the processor can.
+@contextlib.contextmanager
+def denormals_flushed() -> Iterator[bool]:
+    """Take numbers too small for a normal fp32 (below 1.2e-38) as zero; afterwards as before. True when that works.
 
     They carry nothing, but the processor computes with them a hundred times slower: a model whose attention grows sharp
-    soon has many of them in its backward pass. Threads take the setting from the one that starts them, so this must be
-    called before the first parallel work of a process.
+    soon has many of them in its backward pass. Threads take the setting from the one that starts them, so the first
+    parallel work of a process should be done within.
     """
-    return torch.set_flush_denormal(True)
+    before = not bool(torch.tensor(1e-40) * 1.0)
+    able = torch.set_flush_denormal(True)
+    try:
+        yield able
+    finally:
+        torch.set_flush_denormal(before)
 
 
 def gemm_gflops(size: int = 2048, *, seconds: float = 0.5) -> list[float]:
@@ -170,7 +176,6 @@ def probe_threads(candidates: Sequence[int] | None = None, *, seconds: float = 0
 
     A busy machine can make two threads slower than one: each product then waits for the thread that lost its core.
     """
-    flush_denormals()  # the probe starts the threads that training will use
     cores = usable_cores()
     counts = candidates or sorted({1, max(1, cores // 2), cores})
     generator = torch.Generator().manual_seed(0)
@@ -182,7 +187,7 @@ def probe_threads(candidates: Sequence[int] | None = None, *, seconds: float = 0
 
     found = []
     for count in counts:
-        with threads(count):
+        with threads(count), denormals_flushed():  # training will use the threads that start here
             work()
             found.append((count, statistics.median(_repeat(work, seconds))))
     return Probe(tuple(found), best_of(found))

@@ -78,9 +78,14 @@ def test_the_doctor_describes_and_measures(capsys, monkeypatch):
 
 def test_numbers_too_small_for_fp32_count_as_zero_where_the_processor_can():
     tiny = torch.full((64,), 1e-40)
-    if not machine.flush_denormals():
-        pytest.skip("this processor cannot")
-    assert not (tiny * 1.0).any()
+    with machine.denormals_flushed() as able:
+        if not able:
+            pytest.skip("this processor cannot")
+        assert not (tiny * 1.0).any()
+        with machine.denormals_flushed():
+            pass
+        assert not (tiny * 1.0).any()  # as before
+    assert (tiny * 1.0).all()
 
 
 def some_machine(**changes):

@@ -31,7 +31,8 @@ def doctor(json: bool = False) -> None:
     found, probe, extras = machine.look(), machine.probe_threads(), machine.extras()
     with machine.threads(probe.best):
         rates = machine.gemm_gflops()
-    keeps, flushes = keep_freed_memory(), machine.flush_denormals()
+    with machine.denormals_flushed() as flushes:
+        keeps = keep_freed_memory()
     advice = advise(found, probe, extras, keeps_memory=keeps, flushes=flushes)
     result: dict[str, Any] = {
         **found.to_dict(),

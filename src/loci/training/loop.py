@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from loci.errors import LociError
-from loci.machine import flush_denormals
+from loci.machine import denormals_flushed
 from loci.model import GPT, GPTConfig
 from loci.text.questions import Questions
 from loci.training import checkpoint as ckpt
@@ -61,7 +61,6 @@ def train(
     """
     run = Path(run)
     keep_freed_memory()
-    flush_denormals()
     info = _open(run, recipe, data, resume, group)
     if info.finished:
         state = ckpt.read_config(run / ckpt.FINAL)
@@ -88,7 +87,8 @@ def train(
     try:
         loop = _Loop(info.recipe, data, run, model, state_at, watching, saving, should_stop, placement, group)
         loop.author, loop.clock = author, clock
-        return loop.carry_out()
+        with denormals_flushed():
+            return loop.carry_out()
     finally:
         for observer in watching:
             observer.close()
