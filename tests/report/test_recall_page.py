@@ -1,7 +1,15 @@
 import pytest
 
 from loci.knowledge.rows import Prediction
-from loci.report.experiments.recall import Measured, curve_figure, grouped, left_after, pooled, recall_report
+from loci.report.experiments.recall import (
+    Measured,
+    curve_figure,
+    grouped,
+    left_after,
+    pooled,
+    recall_report,
+    waterfall_figure,
+)
 
 
 def rows(right: int, n: int = 20) -> tuple[Prediction, ...]:
@@ -55,6 +63,13 @@ def test_the_curve_has_a_line_a_recipe_and_a_point_a_time():
         ("strict", [5.0, 10.0], [25.0, 25.0]),
         ("self-study", [5.0, 10.0], [75.0, 75.0]),
     ]
+
+
+def test_the_steps_of_the_waterfall_stand_in_order_though_some_models_lack_one():
+    steps = (("asked", 20, 20), ("readable", 18, 20), ("stored", 9, 20), ("answered rightly", 9, 20))
+    figure = waterfall_figure([measured("self-study", 15), measured("strict", 9, waterfall=steps)])
+    assert list(figure.layout.xaxis.categoryarray) == ["asked", "readable", "stored", "answered rightly"]
+    assert [list(bar.y) for bar in figure.data] == [[100, 90, 75], [100, 90, 45, 45]]
 
 
 def test_the_page_has_a_section_for_what_was_measured_and_no_other(tmp_path):

@@ -62,7 +62,7 @@ def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
     shown = by_what["final"] or measured
     best = [(arm, pooled(own), seeds_of(len(own))) for arm, own in grouped(shown).items()]
     sections = [
-        Section("Recall", "Closed book: the prompt is the question alone.", tables=[_finals(shown)]),
+        Section("Recall", "Closed book: all that is given is the question.", tables=[_finals(shown)]),
         Section(
             "Where the points go",
             "Each step keeps the questions that passed all before it. Where a model studied, storing, extracting and "
@@ -223,6 +223,8 @@ def waterfall_figure(measured: Sequence[Measured]) -> go.Figure:
             text=[f"{value:.1f}" for value in values],
             textposition="outside",
         )
+    longest = max((m.waterfall for m in measured), key=len)  # not every model has every step
+    figure.update_xaxes(categoryorder="array", categoryarray=[step for step, _, _ in longest])
     figure.update_layout(barmode="group")
     figure.update_yaxes(title="questions left, %", range=[0, 108])
     return figure
