@@ -3,7 +3,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.model.pointwise import relu_squared, unit_rms
+from loci.model.pointwise import picked, relu_squared, unit_rms
 
 SIZES = st.tuples(st.integers(1, 4), st.integers(1, 5), st.integers(1, 9))
 
@@ -22,6 +22,16 @@ def test_values_and_gradients_are_those_of_the_plain_formulas(sizes, seed):
     for fast, slow in plain.items():
         found, expected = (with_gradient(f, x, torch.Generator().manual_seed(1)) for f in (fast, slow))
         torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+@given(SIZES, st.integers(0, 10**6))
+def test_picked_rows_are_those_of_the_mask_and_so_is_their_gradient(sizes, seed):
+    generator = torch.Generator().manual_seed(seed)
+    x, wanted = torch.randn(sizes, generator=generator), torch.rand(sizes[:2], generator=generator) < 0.6
+    found, expected = (
+        with_gradient(f, x, torch.Generator().manual_seed(1)) for f in (lambda x: picked(x, wanted), lambda x: x[wanted])
+    )
+    torch.testing.assert_close(found, expected, atol=0, rtol=0)
 
 
 def test_gradients_hold_against_differences():

@@ -1,4 +1,4 @@
-"""Two pointwise steps whose gradients PyTorch's own operations take several passes over memory for.
+"""Steps without products whose gradients PyTorch's own operations take several passes over memory for.
 
 At the widths of this house a step is a third pointwise work, and that is bound by memory: each gradient here is written
 with the fewest passes. Values are those of the plain formulas. Knows nothing of layers.
@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -26,6 +26,12 @@ def unit_rms(x: Float[Tensor, "*N D"]) -> Float[Tensor, "*N D"]:
     if x.dtype not in (torch.float32, torch.float64):  # PyTorch's own takes care of narrow numbers
         return F.rms_norm(x, x.shape[-1:])
     out: Tensor = _UnitRMS.apply(x)  # type: ignore[no-untyped-call]
+    return out
+
+
+def picked(x: Float[Tensor, "*N C"], wanted: Bool[Tensor, "*N"]) -> Float[Tensor, "M C"]:
+    """`x[wanted]`."""
+    out: Tensor = _Picked.apply(x, wanted)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -60,3 +66,21 @@ class _UnitRMS(torch.autograd.Function):
         along = (gradient * out).mean(-1, keepdim=True)  # the part along the vector changes its length, which is fixed
         moved: Tensor = torch.addcmul(gradient, out, along, value=-1).mul_(scale)
         return moved
+
+
+class _Picked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, wanted: Tensor) -> Tensor:
+        places = wanted.flatten().nonzero().squeeze(1)
+        ctx.save_for_backward(places)
+        ctx.shape = x.shape
+        return x.reshape(-1, x.shape[-1]).index_select(0, places)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (places,) = ctx.saved_tensors
+        spread = gradient.new_zeros(ctx.shape)
+        # No place is picked twice, so rows are put down; PyTorch, which cannot know, adds them one by one.
+        spread.view(-1, ctx.shape[-1])[places] = gradient
+        return spread, None

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from loci.data.example import IGNORED
 from loci.model.gpt import GPT
+from loci.model.pointwise import picked
 from loci.text.vocab import PAD_ID
 from loci.training.plan import Stage
 from loci.training.shaping import focus, near
@@ -31,7 +32,7 @@ def next_character_loss(model: GPT, x: Int[Tensor, "B T"], y: Int[Tensor, "B T"]
     shaped = stage is not None and bool(stage.focus or stage.near)
     hidden, trace = model.hidden(x, trace=shaped)
     counted = y != IGNORED
-    language = F.cross_entropy(model.logits(hidden[counted]), y[counted])
+    language = F.cross_entropy(model.logits(picked(hidden, counted)), y[counted])
     total = language
     if stage is not None and trace is not None:
         places = x != PAD_ID
