@@ -139,6 +139,7 @@ def _echoes(recipe: Recipe) -> Recipe:
     return dataclasses.replace(recipe, stages=(read, *recipe.stages[1:]))
 
 
+_AS_THEY_STAND = _options("reading", subject=0.0, answer=0.0, word=0.0)
 LEVERS: tuple[Arm, ...] = (
     Arm("strict", "strict", "the recipe"),
     Arm("strict, whole lines", "strict", "lines instead of gists: twice as much to learn", _whole_lines),
@@ -150,17 +151,11 @@ LEVERS: tuple[Arm, ...] = (
         _set("memorise.decay=0.5"),
     ),
     Arm("strict, behind the question", "strict", "the line is recited behind the question", _behind_the_question),
-    Arm("strict, names kept", "strict", "reading without swapped names", _options("reading", subject=0.0)),
-    Arm("strict, answers kept", "strict", "reading without swapped answers", _options("reading", answer=0.0)),
+    Arm("strict, nothing swapped", "strict", "reading the passages as they stand", _AS_THEY_STAND),
     Arm("strict, one stage", "strict", "no reading first", _one_stage),
     Arm("strict, no reading kept up", "strict", "no reading while memorising", _without("memorise", "reading")),
     Arm("self-study", "self-study", "the recipe"),
-    Arm(
-        "self-study, nothing swapped",
-        "self-study",
-        "reading the passages as they stand",
-        _options("reading", subject=0.0, answer=0.0, word=0.0),
-    ),
+    Arm("self-study, nothing swapped", "self-study", "reading the passages as they stand", _AS_THEY_STAND),
     Arm("self-study, smaller batches", "self-study", "reading in batches of 16, not 32", _set("read.batch_size=16")),
     Arm("self-study, echoes", "self-study", "with plain copying beside reading", _echoes),
     Arm("self-study, no lines by heart", "self-study", "reading alone", _without("read", "by-heart")),
