@@ -29,7 +29,8 @@ def test_picked_rows_are_those_of_the_mask_and_so_is_their_gradient(sizes, seed)
     generator = torch.Generator().manual_seed(seed)
     x, wanted = torch.randn(sizes, generator=generator), torch.rand(sizes[:2], generator=generator) < 0.6
     found, expected = (
-        with_gradient(f, x, torch.Generator().manual_seed(1)) for f in (lambda x: picked(x, wanted), lambda x: x[wanted])
+        with_gradient(f, x, torch.Generator().manual_seed(1))
+        for f in (lambda x: picked(x, wanted), lambda x: x[wanted])
     )
     torch.testing.assert_close(found, expected, atol=0, rtol=0)
 

@@ -30,10 +30,10 @@ def measured(arm: str, right: int, **changes) -> Measured:
 
 def test_seeds_are_pooled_and_shown_each():
     two = [measured("strict", 10, seed=1), measured("strict", 14, seed=0)]
-    assert [m.seed for m in grouped(two)["strict"]] == [0, 1]
+    assert [[m.seed for m in own] for own in grouped(two)] == [[0, 1]]
     assert (pooled(two).successes, pooled(two).n) == (24, 40)
     assert left_after(two, "readable").value == pytest.approx(0.9)
-    numbers = recall_report(two).numbers["strict"]
+    numbers = recall_report(two).numbers["levers"]["strict, 5 min"]
     assert numbers["accuracies"] == [0.7, 0.5]
 
 
@@ -50,6 +50,20 @@ def test_a_lever_whose_recipe_was_not_trained_with_that_seed_is_held_against_not
     report = recall_report([measured("strict", 18), measured("strict, no carriers", 3, seed=7)])
     (table,) = next(section for section in report.sections if section.title == "What each lever brings").tables
     assert table.rows[1][-2:] == ["", ""]
+
+
+def test_a_lever_is_held_against_its_recipe_of_the_same_time():
+    arms = [measured("strict", 18, minutes=10.0), measured("strict", 4), measured("strict, one stage", 14)]
+    report = recall_report(arms)
+    (table,) = next(section for section in report.sections if section.title == "What each lever brings").tables
+    assert [row[2] for row in table.rows] == ["10", "5", "5"]
+    assert str(table.rows[2][-2]).startswith("+50.0 (")
+
+
+def test_final_figures_are_not_mixed_with_those_of_a_slice():
+    numbers = recall_report([measured("strict", 18, what="final", asked="dev"), measured("strict", 4)]).numbers
+    assert numbers["final"]["strict, 5 min"]["accuracies"] == [0.9]
+    assert numbers["levers"]["strict, 5 min"]["accuracies"] == [0.2]
 
 
 def test_the_curve_has_a_line_a_recipe_and_a_point_a_time():
@@ -83,7 +97,7 @@ def test_the_page_has_a_section_for_what_was_measured_and_no_other(tmp_path):
         "Where the points go",
         "Which attention stores facts?",
     ]
-    assert report.cards[0][0] == "strict"
+    assert report.cards[0][0] == "strict, 5 min"
     report.page().write(tmp_path / "recall.html")
     page = (tmp_path / "recall.html").read_text(encoding="utf-8")
     assert "perceiver" in page

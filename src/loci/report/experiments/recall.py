@@ -52,15 +52,15 @@ class Measured:
 
     @property
     def name(self) -> str:
-        """What distinguishes it from others of its question, seeds apart."""
-        return self.arm if self.what != "curve" else f"{self.arm}, {self.minutes:g} min"
+        """What was trained, for how long."""
+        return self.arm if self.minutes is None else f"{self.arm}, {self.minutes:g} min"
 
 
 def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
     """Everything that was measured, in sections; a question nobody asked is left out."""
     by_what = {what: [m for m in measured if m.what == what] for what in ("final", "curve", "levers", "variants")}
     shown = by_what["final"] or measured
-    best = [(arm, pooled(own), seeds_of(len(own))) for arm, own in grouped(shown).items()]
+    best = [(own[0].name, pooled(own), seeds_of(len(own))) for own in grouped(shown)]
     sections = [
         Section("Recall", "Closed book: all that is given is the question.", tables=[_finals(shown)]),
         Section(
@@ -72,7 +72,10 @@ def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
     ]
     if by_what["curve"]:
         caption = f"Exact match with its 95 % interval on {by_what['curve'][0].asked}; dotted: the public record."
-        sections.append(Section("Accuracy against minutes", figures=[(curve_figure(by_what["curve"]), caption)]))
+        curve = by_what["curve"]
+        sections.append(
+            Section("Accuracy against minutes", figures=[(curve_figure(curve), caption)], tables=[_curve(curve)])
+        )
     if by_what["levers"]:
         sections.append(Section("What each lever brings", tables=[_levers(by_what["levers"])]))
     if by_what["variants"]:
@@ -82,16 +85,16 @@ def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
         subtitle="What a small transformer answers from memory about people it was never asked about.",
         cards=best[:4],
         sections=sections,
-        numbers={name: _numbers(own) for name, own in grouped(measured).items()},
+        numbers={what: {own[0].name: _numbers(own) for own in grouped(some)} for what, some in by_what.items() if some},
     )
 
 
-def grouped(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
-    """The seeds of each name together, in the order met."""
-    found: dict[str, list[Measured]] = defaultdict(list)
+def grouped(measured: Iterable[Measured]) -> list[list[Measured]]:
+    """Trainings that differ in nothing but their seed together, in the order met."""
+    found: dict[tuple[object, ...], list[Measured]] = defaultdict(list)
     for one in measured:
-        found[one.name].append(one)
-    return {name: sorted(own, key=lambda m: m.seed) for name, own in found.items()}
+        found[one.what, one.arm, one.minutes, one.asked].append(one)
+    return [sorted(own, key=lambda m: m.seed) for own in found.values()]
 
 
 def pooled(own: Sequence[Measured]) -> Rate:
@@ -116,21 +119,29 @@ def _time(own: Sequence[Measured]) -> str:
 
 def _finals(measured: Sequence[Measured]) -> Table:
     rows: list[list[Cell]] = [
-        [name, own[0].asked, _time(own), own[0].parameters, _each(own), pooled(own)]
-        for name, own in grouped(measured).items()
+        [own[0].arm, own[0].asked, _time(own), own[0].parameters, _each(own), pooled(own)] for own in grouped(measured)
     ]
     headers = ("recipe", "asked", "minutes", "parameters", "each seed, %", "all seeds")
     return Table(headers, rows, "Exact match. The public record on the course's dev names is 40.4 %.")
 
 
+def _curve(measured: Sequence[Measured]) -> Table:
+    rows: list[list[Cell]] = [
+        [own[0].arm, _time(own), sum(m.characters for m in own) // len(own), _each(own), pooled(own)]
+        for own in sorted(grouped(measured), key=lambda own: (own[0].recipe, own[0].minutes or 0.0))
+    ]
+    return Table(("recipe", "minutes", "characters read", "each seed, %", "all seeds"), rows)
+
+
 def _levers(measured: Sequence[Measured]) -> Table:
-    """Each arm against the recipe it changes, on the same questions and seeds."""
+    """Each arm against the recipe it changes, on the same questions and seeds, with the same time."""
     arms = grouped(measured)
+    whole = {(own[0].recipe, own[0].minutes, own[0].asked): own for own in arms if own[0].arm == own[0].recipe}
     rows: list[list[Cell]] = []
-    for name, own in arms.items():
-        row: list[Cell] = [name, own[0].shows, _time(own), _each(own), pooled(own)]
-        whole = arms.get(own[0].recipe)
-        rows.append([*row, *(("", "") if whole is None or name == own[0].recipe else _against(whole, own))])
+    for own in arms:
+        one = own[0]
+        base = whole.get((one.recipe, one.minutes, one.asked), []) if one.arm != one.recipe else []
+        rows.append([one.arm, one.shows, _time(own), _each(own), pooled(own), *_against(base, own)])
     headers = ("arm", "what it is", "minutes", "each seed, %", "all seeds", "points gained", "p")
     caption = (
         "Points gained over the whole recipe, with the interval of resampled questions; p: McNemar’s exact test. "
@@ -152,14 +163,14 @@ def _against(whole: Sequence[Measured], own: Sequence[Measured]) -> tuple[str, s
 
 def _variants(measured: Sequence[Measured]) -> Table:
     rows: list[list[Cell]] = []
-    for name, own in grouped(measured).items():
+    for own in grouped(measured):
         faithful = [m.faithful for m in own if m.faithful is not None]
         kept = wilson(sum(k for k, _ in faithful), sum(n for _, n in faithful)) if faithful else None
         loss = sum(m.reading_loss for m in own) / len(own)
         characters = round(sum(m.characters for m in own) / len(own))
         rows.append(
             [
-                name.partition(", ")[2] or name,
+                own[0].arm.partition(", ")[2] or own[0].arm,
                 own[0].parameters,
                 characters,
                 round(loss, 3),
@@ -212,13 +223,13 @@ def waterfall_figure(measured: Sequence[Measured]) -> go.Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for index, (name, own) in enumerate(grouped(measured).items()):
+    for index, own in enumerate(grouped(measured)):
         steps = [step for step, _, _ in own[0].waterfall]
         values = [100 * left_after(own, step).value for step in steps]
         figure.add_bar(
             x=steps,
             y=values,
-            name=name,
+            name=own[0].name,
             marker_color=series_colour(index),
             text=[f"{value:.1f}" for value in values],
             textposition="outside",
