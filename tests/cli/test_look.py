@@ -26,6 +26,19 @@ def test_json(capsys, tmp_path):
     assert len(result["trace"]["effect"][0]) == len(QUESTION) + 1
 
 
+def test_a_model_that_recites_is_looked_at_while_it_reads_what_it_remembers(capsys, tmp_path):
+    run = make_run(tmp_path / "run", "remember", positions="rope", block_size=256)
+    page = tmp_path / "look.html"
+    assert main(["look", str(run), QUESTION, "--draws", "2", "--out", str(page), "--json"]) == 0
+    seen = json.loads(capsys.readouterr().out)
+    assert seen["recital"].startswith("Ada Lovelace. ")
+    assert len(seen["trace"]["effect"][0]) == len(QUESTION) + 1 + len(seen["recital"]) + 1
+    assert main(["ask", str(run), QUESTION, "--json"]) == 0
+    (asked,) = json.loads(capsys.readouterr().out)["answers"]
+    assert (asked["recital"], asked["text"]) == (seen["recital"], seen["answer"])
+    assert "wrote down what it remembers" in page.read_text(encoding="utf-8")
+
+
 def test_bad_input(capsys, tmp_path):
     run = make_run(tmp_path / "run")
     perceiver = make_run(tmp_path / "perceiver", trunk="perceiver", bottleneck_dim=8)

@@ -18,10 +18,12 @@ from loci.attention_lab.rollout import rollout
 from loci.attention_lab.states import blocks_of
 from loci.attention_lab.tracing import CausalTrace, causal_trace
 from loci.data.objectives import question_prompt
+from loci.data.reading import reading_prompt
 from loci.errors import LociError
 from loci.generation.context import reading
 from loci.generation.decode import generate
 from loci.knowledge.answer import ANSWER_LENGTH
+from loci.knowledge.recite import Recital
 from loci.model import GPT
 from loci.text.template import Template
 from loci.text.vocab import MASK, MASK_ID, Vocab
@@ -36,7 +38,7 @@ class Look:
     given: bool
     """The answer was given by the user rather than by the model."""
     symbols: tuple[str, ...]
-    """What the model read: the question, the mask, and the answer but for its end."""
+    """What the model read: the question, the mask, what it remembered, and the answer but for its end."""
     n_prompt: int
     probability: float
     attention: Float[NDArray[np.float32], "L H T T"]
@@ -46,6 +48,8 @@ class Look:
     subject: tuple[int, int]
     trace: CausalTrace
     vocabulary: tuple[str, ...]
+    remembered: str | None = None
+    """What a model that recites had written down before it answered."""
 
     @property
     def answer_symbols(self) -> tuple[str, ...]:
@@ -92,24 +96,31 @@ def look(
     *,
     generator: torch.Generator,
     answer: str | None = None,
+    recital: Recital | None = None,
     template: str | None = None,
     subject: str | None = None,
     draws: int = 8,
 ) -> Look:
-    """Ask (or take the answer given) and gather all views."""
+    """Ask (or take the answer given) and gather all views.
+
+    A model that recites reads what it has just remembered, its `recital`, and quotes its answer from there.
+    """
     blocks_of(model)  # the views below need a plain trunk: said before anything is computed
     span = find_subject(question, template, subject)
     prompt = torch.from_numpy(question_prompt(vocab, question))
+    if recital is not None:
+        prompt = torch.tensor(reading_prompt(vocab, question, recital.text))
     given = answer is not None
+    if answer is None and recital is not None:
+        answer = recital.answers[0][0]
     if answer is None:
         (written,) = generate(model, [prompt], max_new=ANSWER_LENGTH, stop_id=MASK_ID)
         answer = vocab.decode(written.ids)
     target = torch.from_numpy(np.append(vocab.encode(answer), MASK_ID))
     ids = torch.cat([prompt, target[:-1]])
     if model.limit is not None and len(ids) > model.limit:
-        raise LociError(
-            f"question and answer take {len(ids)} characters, the model {model.limit}", remedy="ask a shorter question"
-        )
+        parts = "question and answer" if recital is None else "question, recital and answer"
+        raise LociError(f"{parts} take {len(ids)} characters, the model {model.limit}", remedy="ask a shorter question")
     with reading(model):
         trace = model(ids[None], trace=True).trace
     assert trace is not None
@@ -127,4 +138,5 @@ def look(
         subject=span,
         trace=causal_trace(model, prompt, target, span, generator=generator, draws=draws),
         vocabulary=vocab.symbols,
+        remembered=None if recital is None else recital.text,
     )

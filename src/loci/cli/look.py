@@ -42,21 +42,30 @@ def look(
     """
     import torch
 
+    from loci.attention_lab.looking import find_subject
     from loci.attention_lab.looking import look as look_at
+    from loci.knowledge.recite import recitals
     from loci.report.attention.look_page import look_page
+    from loci.text.questions import Question, Questions
     from loci.training.checkpoint import load_model
 
     if not question.strip():
         raise LociError("the question is empty")
     loaded = load_model(run)
     recipe = loaded.config.get("recipe") or {}
+    template = recipe.get("template")
+    recital = None
+    if loaded.recites:  # it is looked at while it reads what it has just remembered, as it answers
+        start, stop = find_subject(question, template, subject)
+        (recital,) = recitals(loaded, Questions(None, (Question(question, (), question[start:stop], 1),)))
     view = look_at(
         loaded.model,
         loaded.vocab,
         question,
         generator=torch.Generator().manual_seed(seed),
         answer=answer,
-        template=recipe.get("template"),
+        recital=recital,
+        template=template,
         subject=subject,
         draws=draws,
     )
@@ -68,6 +77,7 @@ def look(
             json_format.dumps(
                 {
                     "question": question,
+                    "recital": view.remembered,
                     "answer": view.answer,
                     "probability": view.probability,
                     "subject": question[view.subject[0] : view.subject[1]],
@@ -84,6 +94,8 @@ def look(
             )
         )
         return
+    if view.remembered is not None:
+        print(f"remembers: {view.remembered}")
     print(f"{view.answer or '(nothing)'}  probability {view.probability:.3g}")
     told = " ".join(
         f"{symbol}:{'–' if appears[place] is None else appears[place]}"

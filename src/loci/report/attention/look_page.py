@@ -26,12 +26,14 @@ def look_page(view: Look, name: str) -> Page:
     said = f"“{view.answer}”" if view.answer else "nothing"
     who = "is given the answer" if view.given else "answers"
     page = Page(view.question, f"{name} {who} {said} with probability {view.probability:.3g}.")
+    if view.remembered is not None:
+        page.add_text(f"Before it answered, it wrote down what it remembers, and read that: *{view.remembered}*")
     page.add_text(Markup(f"<style>{_resource('look.css')}</style>"))
     page.add_section("Where it looks", _attention_intro(view))
     page.add_text(_attention(view))
     page.add_section("Heads that look at the name", _strongest_intro())
     page.add_table(
-        ["layer", "head", "on the name", "on the rest of the question", "on the mask itself"],
+        ["layer", "head", "on the name", "on the rest of what it read", "on the mask itself"],
         _strongest(view),
         "Share of attention from the mask that calls for the answer, before its first character.",
     )
