@@ -11,7 +11,7 @@ BROWSER:= $(VENV)/.browser
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
-install: $(STAMP) ## create .venv and install Loci with everything it can use
+install: $(STAMP) ## create .venv and install Loci with all but TensorBoard and transformers
 
 # Re-installs only when the dependency files change.
 $(STAMP): pyproject.toml constraints.txt

@@ -224,7 +224,7 @@ def main(out: Path | None = None, quick: bool = False, threads: int = 1, seconds
         out: Where to write the figure, an HTML file.
         quick: Only three lengths.
         threads: Threads of each measurement; their times add up.
-        seconds: For how long each point is repeated in a round; at least three times.
+        seconds: For how long each point is repeated in a round; at least four times.
         rounds: How often all points are gone through; the least time of a point counts.
     """
     lengths = QUICK if quick else LENGTHS

@@ -4,11 +4,11 @@ Every arm and seed is trained in a folder of its own below --out and never twice
 Without --dev a fifth of the train questions is held back and asked about; with it the recipes learn from all of them
 and are asked the dev file, which is a look at dev: write it down.
 
-    python benchmarks/recall.py levers   --data ../shared/data/course --out runs/recall --minutes 10 --seeds 3
-    python benchmarks/recall.py variants --data ../shared/data/course --out runs/recall --minutes 10 --seeds 3
-    python benchmarks/recall.py curve    --data ../shared/data/course --out runs/recall --recipes strict --seeds 1
-    python benchmarks/recall.py final    --data ../shared/data/course --out runs/recall --dev --seeds 3
-    python benchmarks/recall.py page     --out runs/recall
+    python benchmarks/recall.py levers   --data course --out recall --minutes 10 --seeds 3
+    python benchmarks/recall.py variants --data course --out recall --minutes 10 --seeds 3
+    python benchmarks/recall.py curve    --data course --out recall --recipes strict --seeds 1
+    python benchmarks/recall.py final    --data course --out recall --dev --seeds 3
+    python benchmarks/recall.py page     --out recall
 """
 
 from __future__ import annotations

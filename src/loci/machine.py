@@ -224,9 +224,10 @@ class Extra:
 
 PURPOSES = {
     "report": "figures and pages",
-    "lab": "treebanks, probes and figures of the attention lab",
+    "lab": "figures of the attention lab",
     "evidence": "ranked lines of evidence for an answer",
-    "tensorboard": "loci train --tensorboard",
+    "tensorboard": "curves of loci train in TensorBoard",
+    "bench": "another generator to measure against in loci bench",
 }
 
 

@@ -1,4 +1,4 @@
-"""The table of commands: name, one line, module. The command line grows by one row here and one file beside it.
+"""The table of commands: name, group, one line. The command line grows by one row here and one file beside it.
 
 Each module has a function of the command's name (dashes as underscores) whose signature is the command's flags. Nothing
 is imported until its command is called, so that `loci --help` answers at once.

@@ -74,7 +74,7 @@ def cost(
     if variant is None:
         table = _comparison(costs, {name: growth(config, length) for name, config in configs.items()})
     else:
-        table = _layers(variant, costs[variant])
+        table = _layers(variant, VARIANTS[variant].summary, costs[variant])
     Console(highlight=False).print(table)
 
 
@@ -109,9 +109,9 @@ CAPTION = (
 )
 
 
-def _layers(variant: str, costs: ModelCost) -> Table:
+def _layers(variant: str, summary: str, costs: ModelCost) -> Table:
     table = _table(
-        f"{variant}: {costs.batch} × {costs.length} characters",
+        f"{variant} ({summary}): {costs.batch} × {costs.length} characters",
         CAPTION,
         "layer",
         "parameters",

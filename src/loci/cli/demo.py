@@ -19,7 +19,7 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
 
     Args:
         out: Where everything goes: the world, the runs, report.html. An earlier demo there is replaced.
-        minutes: Training time of all models together (default: a little under four).
+        minutes: Training time of all models together (default: 3.5).
         seed: Seed of the world and of the training.
         json: Print JSON instead of tables.
     """

@@ -43,7 +43,7 @@ def evaluate(
     Args:
         run: The run to ask; left out with --predictions.
         questions: The questions, with or without answers.
-        predictions: Score these answers of any other system (TSV or JSONL) instead of asking a run.
+        predictions: Score these answers of any other system (TSV, JSONL, or one a line) instead of asking a run.
         out: Where the prediction rows go (default: the run's predictions folder, under the question file's name).
         text: Also write the answers as plain text, one a line, as the course hands them in.
         alternatives: Also keep this many rivals of each answer with their probabilities, found by beam search: several

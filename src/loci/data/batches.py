@@ -1,7 +1,7 @@
 """Batches as a pure function of the step.
 
 `stream.batch(step)` depends on the seed and the step alone, never on what was drawn before: a run resumes anywhere, bit
-for bit, and every process of a larger run can make just its own rows. One source without shuffling goes through its
+for bit, and every process of a larger run can take just its own rows. One source without shuffling goes through its
 records in file order with a short last batch, as published; otherwise sources are mixed by share and each is shuffled
 anew every pass. Batches of one pool are sorted by length and cut to equal numbers of characters, so that little of a
 batch is padding and every step has the same work. Knows nothing of models.
@@ -50,14 +50,13 @@ class BatchStream:
         seed: Sequence[int],
         shuffle: bool = True,
         pool: int = 1,
-        width: int | None = None,
         rank: int = 0,
         world: int = 1,
         block_size: int | None = None,
         batch_warmup: Warmup = NO_WARMUP,
         length_warmup: Warmup = NO_WARMUP,
     ):
-        """`seed` is a key (run, stage); `pool` batches are sorted by length together; `width` pads to a fixed size.
+        """`seed` is a key (run, stage); `pool` batches are sorted by length together.
 
         `block_size` is the full length that a warm-up of lengths grows to.
         """
@@ -69,7 +68,6 @@ class BatchStream:
         self.seed = [int(part) for part in seed]
         self.shuffle = shuffle
         self.pool = pool
-        self.width = width
         self.rank, self.world = rank, world
         self.block_size = block_size
         self.batch_warmup, self.length_warmup = batch_warmup, length_warmup
@@ -90,12 +88,12 @@ class BatchStream:
 
     def batch(self, step: int) -> Batch:
         """The batch of a step (this process's rows of it)."""
-        return collate(self._examples(step)[self.rank :: self.world], width=self.width)
+        return collate(self._examples(step)[self.rank :: self.world])
 
     def parts(self, step: int, accumulate: int = 1) -> StepBatches:
         """This process's rows of a step in `accumulate` parts, and what the whole step holds over all processes."""
         examples = self._examples(step)
-        return split_step(examples, rank=self.rank, world=self.world, accumulate=accumulate, width=self.width)
+        return split_step(examples, rank=self.rank, world=self.world, accumulate=accumulate)
 
     def _examples(self, step: int) -> list[Example]:
         examples = self._full_batch(step)

@@ -77,10 +77,7 @@ def _mapped(recipe: Recipe, change: Callable[[Ingredient], Ingredient]) -> Recip
 
 
 def _whole_lines(recipe: Recipe) -> Recipe:
-    for objective in ("by-heart", "reciting", "reading"):
-        longest = {} if objective == "reading" else {"longest": 160}
-        recipe = _options(objective, view="line", **longest)(recipe)
-    return recipe
+    return _options("by-heart", view="line", longest=160)(_options("reading", view="line")(recipe))
 
 
 def _without(stage_name: str, objective: str) -> Change:
@@ -132,7 +129,7 @@ def _all_alike(recipe: Recipe) -> Recipe:
 
 
 def _echoes(recipe: Recipe) -> Recipe:
-    """A third of the reading stage goes to plain copying."""
+    """Three tenths of the reading stage go to plain copying."""
     read = recipe.stages[0]
     mixture = tuple(dataclasses.replace(part, share=part.share * 0.7) for part in read.mixture)
     read = dataclasses.replace(read, mixture=(*mixture, Ingredient("echo", share=0.3)))

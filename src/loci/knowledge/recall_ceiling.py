@@ -32,11 +32,10 @@ from loci.training.checkpoint import LoadedModel
 
 @dataclass(frozen=True)
 class RecallStep:
-    """How many of all questions are left after a step, and why the others fell out at it."""
+    """How many of all questions are left after a step."""
 
     name: str
     kept: Rate
-    lost_because: str
 
 
 def recall_waterfall(
@@ -51,19 +50,19 @@ def recall_waterfall(
     answered = [(question, row) for question, row in zip(questions, rows, strict=True) if question.answers]
     n = len(answered)
     left = answered
-    steps = [RecallStep("asked", wilson(n, n), "")]
+    steps = [RecallStep("asked", wilson(n, n))]
 
-    def keep(name: str, passed: Sequence[bool], lost_because: str) -> None:
+    def keep(name: str, passed: Sequence[bool]) -> None:
         nonlocal left
         left = [pair for pair, ok in zip(left, passed, strict=True) if ok]
-        steps.append(RecallStep(name, wilson(len(left), n), lost_because))
+        steps.append(RecallStep(name, wilson(len(left), n)))
 
-    keep("in the corpus", [_written(corpus, question) for question, _ in left], "no line of theirs says it")
+    keep("in the corpus", [_written(corpus, question) for question, _ in left])
     texts = {question.text: _learned_text(loaded, corpus, question) for question, _ in left}
     survives = [_holds_any(texts[question.text], question) for question, _ in left]
-    keep("survives the view", survives, "it was cut off or is not in the gist")
+    keep("survives the view", survives)
     asked = Questions(None, tuple(question for question, _ in left), questions.template)
-    keep("readable", _read(loaded, asked, texts, studied), "the reader picks another word")
+    keep("readable", _read(loaded, asked, texts, studied))
     asked = Questions(None, tuple(question for question, _ in left), questions.template)
     if loaded.recites:
         by_question = [
@@ -72,10 +71,10 @@ def recall_waterfall(
         ]
         by_name = map(_holds_any, recited_by_name(loaded, [question.subject or "" for question in asked]), asked)
         either = [a or b for a, b in zip(by_question, by_name, strict=True)]
-        keep("stored", either, "neither name nor question calls it up")
+        keep("stored", either)
         extracted = [behind for behind, stored in zip(by_question, either, strict=True) if stored]
-        keep("extracted", extracted, "the name calls it up, the question does not")
-    keep("answered rightly", [is_right(row) for _, row in left], "another word of the recital, or none, was given")
+        keep("extracted", extracted)
+    keep("answered rightly", [is_right(row) for _, row in left])
     return tuple(steps)
 
 

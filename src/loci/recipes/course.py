@@ -38,7 +38,7 @@ def pretrain_stage(shape: DataShape, *, year: int, lr: float = 6e-3, epochs: int
 
 
 def finetune_stage(shape: DataShape, *, lr: float = 6e-4, epochs: int = FINETUNE_EPOCHS["after pretraining"]) -> Stage:
-    """The train questions, in file order; the schedule keeps the pretraining's end, as published."""
+    """The train questions, in file order; the schedule ends after 200 epochs of the corpus, as published."""
     return Stage(
         name="finetune",
         mixture=(Ingredient("question-answer", source="questions"),),

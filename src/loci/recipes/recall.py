@@ -8,7 +8,7 @@ names and places, so that nothing can be learned by heart and only reading pays.
 - **self-study** reads the whole corpus, writes a question and an answer about everybody, and learns these by heart.
 
 The gist (`loci.text.gist`) holds an answer only where answers are names; for others whole lines are learned.
-docs/experiments.md has what each part brings.
+docs/experiments.md has what was tried, and what each part brings.
 """
 
 from __future__ import annotations

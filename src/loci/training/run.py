@@ -1,6 +1,6 @@
 """A run: a folder with one recipe carried out.
 
-    run.json         recipe, data files with their hashes, versions
+    run.json         recipe, data files with their hashes, Loci's version
     metrics.jsonl    one row a step
     checkpoints/     the newest few, for resuming
     final/           the finished model

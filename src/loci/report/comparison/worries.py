@@ -14,8 +14,6 @@ from loci.report.comparison.words import listed, once, p_value, percent, swatch
 from loci.report.figures.knowledge import fabrication_bars, group_dots, popularity_dots
 from loci.report.page import Cell, Page
 
-LOOK_ALIKE = (Kind.LOOK_ALIKE_SPELLING, Kind.LOOK_ALIKE_VECTOR)
-
 
 def add_fabrication(page: Page, study: Study) -> None:
     """What became of every question, and where the wrong answers came from."""

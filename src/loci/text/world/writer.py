@@ -100,8 +100,8 @@ def question_rows(person: Person) -> Iterator[Row]:
 class Alphabet:
     """The characters that a world's lines and questions use.
 
-    A vocabulary is made of the corpus alone, so the corpus must hold every character of its questions. In a small
-    world, or with people outside the corpus, a letter may be missing: a last line about nobody then holds it.
+    The course's vocabulary is made of the corpus alone, so the corpus must hold every character of its questions. In a
+    small world, or with people outside the corpus, a letter may be missing: a last line about nobody then holds it.
     """
 
     def __init__(self) -> None:
