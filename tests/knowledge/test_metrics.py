@@ -1,6 +1,7 @@
 import math
 from collections import namedtuple
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from loci.knowledge.metrics import (
     exact_match,
     most_common_answer,
     most_common_answer_baseline,
+    repeated,
     wilson,
 )
 from loci.knowledge.rows import Prediction
@@ -51,6 +53,37 @@ def test_wilson_agrees_with_scipy(n, share, level):
     rate = wilson(successes, n, level)
     assert rate.low == pytest.approx(theirs.low, abs=1e-12)
     assert rate.high == pytest.approx(theirs.high, abs=1e-12)
+
+
+def test_three_models_that_agree_are_worth_one_and_three_that_do_not_are_worth_three():
+    rng = np.random.default_rng(0)
+    one = (rng.random(500) < 0.8).tolist()
+    alike, alone = repeated([one] * 3), wilson(sum(one), 500)
+    assert (alike.successes, alike.n) == (3 * sum(one), 1500)
+    assert (alike.low, alike.high) == pytest.approx((alone.low, alone.high), abs=1e-4)
+    apart = [(rng.random(500) < 0.8).tolist() for _ in range(3)]
+    whole = wilson(sum(map(sum, apart)), 1500)
+    assert repeated(apart).high - repeated(apart).low == pytest.approx(whole.high - whole.low, rel=0.1)
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_repeating_questions_never_narrows_beyond_all_nor_widens_beyond_one(outcomes):
+    rights, n = sum(map(sum, outcomes)), 4 * len(outcomes)
+    found, all_apart, all_alike = repeated(outcomes), wilson(rights, n), wilson(rights, n, independent=4)
+    assert found.value == pytest.approx(rights / n)
+    assert all_alike.low - 1e-9 <= found.low <= all_apart.low + 1e-9
+    assert all_apart.high - 1e-9 <= found.high <= all_alike.high + 1e-9
+
+
+def test_the_interval_of_repeated_questions_covers():
+    """Questions of different hardness, three models each: the mean over such questions lies within 95 of 100 times."""
+    rng = np.random.default_rng(1)
+    inside = 0
+    for _ in range(400):
+        hard = rng.beta(1.0, 0.5, 100)
+        found = repeated((rng.random((3, 100)) < hard).tolist())
+        inside += found.low <= 2 / 3 <= found.high
+    assert 0.92 <= inside / 400 <= 0.98
 
 
 def test_exact_match_counts_only_known_truth_and_given_answers():

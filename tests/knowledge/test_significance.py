@@ -7,7 +7,15 @@ from scipy.stats import chi2_contingency, fisher_exact
 from loci.errors import LociError
 from loci.knowledge.metrics import exact_match
 from loci.knowledge.rows import Prediction
-from loci.knowledge.significance import bootstrap, holm, mcnemar, paired, paired_bootstrap, shares_differ
+from loci.knowledge.significance import (
+    bootstrap,
+    holm,
+    mcnemar,
+    paired,
+    paired_bootstrap,
+    repeated_difference,
+    shares_differ,
+)
 
 
 def run(rights):
@@ -52,6 +60,26 @@ def test_paired_bootstrap_agrees_with_resampling_questions():
     assert quick.value == pytest.approx(slow.value)
     assert quick.low == pytest.approx(slow.low, abs=0.01)
     assert quick.high == pytest.approx(slow.high, abs=0.01)
+
+
+def test_models_that_repeat_each_other_are_no_further_evidence():
+    rng = np.random.default_rng(0)
+    pairs = paired(run(rng.random(400) < 0.5), run(rng.random(400) < 0.56))
+    once, p_once = repeated_difference([pairs], np.random.default_rng(1))
+    thrice, p_thrice = repeated_difference([pairs] * 3, np.random.default_rng(1))
+    assert (once.value, once.n) == (thrice.value, thrice.n)
+    assert (thrice.low, thrice.high) == pytest.approx((once.low, once.high), abs=0.01)
+    assert p_thrice == pytest.approx(p_once, abs=0.02)
+
+
+def test_several_models_that_differ_alike_are():
+    rng = np.random.default_rng(0)
+    models = [paired(run(rng.random(200) < 0.5), run(rng.random(200) < 0.6)) for _ in range(3)]
+    gain, p_value = repeated_difference(models, np.random.default_rng(1))
+    assert 0 < gain.low < gain.value < gain.high
+    assert p_value < 0.05
+    same, p_same = repeated_difference([paired(run([1, 0]), run([1, 0]))] * 2, np.random.default_rng(1))
+    assert (same.low, same.value, same.high, p_same) == (0, 0, 0, 1)
 
 
 def test_bootstrap_interval_of_a_mean():

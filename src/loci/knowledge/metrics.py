@@ -6,6 +6,7 @@ Pure functions over prediction rows. Knows nothing of models, of files or of wha
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -79,18 +80,39 @@ def mean_estimate(values: NDArray[np.float64], level: float = LEVEL) -> Estimate
     return Estimate(mean, mean - half, mean + half, n)
 
 
-def wilson(successes: int, n: int, level: float = LEVEL) -> Rate:
-    """A rate with its Wilson score interval, which keeps its coverage for small `n` and for shares near 0 and 1."""
+def wilson(successes: int, n: int, level: float = LEVEL, *, independent: float | None = None) -> Rate:
+    """A rate with its Wilson score interval, which keeps its coverage for small `n` and for shares near 0 and 1.
+
+    Trials that depend on each other are worth fewer `independent` ones: the interval is then that of so many.
+    """
     if not n:
         return Rate(0, 0, 0.0, 1.0)
     z2 = NormalDist().inv_cdf(0.5 + level / 2) ** 2
-    share = successes / n
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+    share, worth = successes / n, n if independent is None else independent
+    centre = (share + z2 / (2 * worth)) / (1 + z2 / worth)
+    half = math.sqrt(z2 * (share * (1 - share) / worth + z2 / (4 * worth * worth))) / (1 + z2 / worth)
     # At 0 and n one end is the share itself; rounding must not put it beside it.
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == n else min(1.0, centre + half)
     return Rate(successes, n, low, high)
+
+
+def repeated(outcomes: Sequence[Sequence[bool]], level: float = LEVEL) -> Rate:
+    """The share of right answers where several models answer the same questions, one sequence a model.
+
+    What one model answers rightly others mostly do too, so three models' answers are not three times as many trials.
+    The interval is over questions: that of as many independent answers as would scatter like the questions' means. It
+    says nothing of how models differ; show each one's figure beside it.
+    """
+    models, questions = len(outcomes), len(outcomes[0]) if outcomes else 0
+    assert all(len(own) == questions for own in outcomes), "every model must answer all questions"
+    rights, n = sum(map(sum, outcomes)), models * questions
+    if n == 0 or rights in (0, n) or questions < 2:
+        return wilson(rights, n, level, independent=questions or None)
+    share = rights / n
+    scatter = statistics.variance(sum(answers) / models for answers in zip(*outcomes, strict=True)) / questions
+    independent = share * (1 - share) / scatter if scatter else float(n)
+    return wilson(rights, n, level, independent=min(max(independent, questions), n))
 
 
 def is_right(row: Prediction) -> bool:

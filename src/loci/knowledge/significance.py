@@ -80,6 +80,26 @@ def paired_bootstrap(result: McNemar, rng: np.random.Generator, rounds: int = RO
     return Estimate(result.difference, float(low), float(high), result.n)
 
 
+def repeated_difference(
+    models: Sequence[Sequence[tuple[Prediction, Prediction]]], rng: np.random.Generator, rounds: int = ROUNDS
+) -> tuple[Estimate, float]:
+    """`mcnemar` and `paired_bootstrap` where several pairs of models answer the same questions: second − first, and p.
+
+    Answers to one question are alike, so a question with the mean of its differences is what is drawn again, and what
+    changes its sign at random where nothing differs.
+    """
+    if len(models) == 1:
+        test = mcnemar(models[0])
+        return paired_bootstrap(test, rng, rounds), test.p_value
+    each = np.array([[int(is_right(b)) - int(is_right(a)) for a, b in pairs] for pairs in models]).mean(axis=0)
+    n, seen = len(each), float(each.mean())
+    low, high = np.quantile(each[rng.integers(0, n, (rounds, n))].mean(axis=1), [0.025, 0.975])
+    differing = each[each != 0]
+    flipped = rng.choice([-1.0, 1.0], (10 * rounds, len(differing))) @ differing / n
+    p_value = ((np.abs(flipped) >= abs(seen) - 1e-9).sum() + 1) / (len(flipped) + 1)
+    return Estimate(seen, float(low), float(high), n), float(p_value)
+
+
 def bootstrap(
     statistic: Callable[[NDArray[np.int64]], float], n: int, rng: np.random.Generator, rounds: int | None = None
 ) -> Estimate:
