@@ -89,13 +89,16 @@ def heads_page(
 
 
 def pooled_rates(reports: Sequence[HeadsReport]) -> dict[tuple[str, str], Rate]:
-    """The rate of every relation and direction over all reports together."""
+    """The rate of every relation and direction over all reports together.
+
+    They are about the same arcs, so the interval is as wide as that of one report.
+    """
     counts: dict[tuple[str, str], tuple[int, int]] = {}
     for report in reports:
         for score in report.relations:
             found, n = counts.get((score.relation, score.direction), (0, 0))
             counts[score.relation, score.direction] = (found + score.rate.successes, n + score.rate.n)
-    return {key: wilson(found, n) for key, (found, n) in counts.items()}
+    return {key: wilson(found, n, independent=n / len(reports)) for key, (found, n) in counts.items()}
 
 
 def _score(report: HeadsReport, relation: str, direction: Direction) -> RelationScore:
