@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.data.passages import Swaps, find_passages, retold, told
+from loci.data.passages import Swaps, capitalised, find_passages, retold, told
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.spans import stands_in
@@ -44,6 +44,20 @@ def test_the_stock_comes_from_the_corpus_and_the_train_answers():
     assert stock.answers == ("Glasgow", "Malmö", "Paris", "Rome")
     assert stock.subjects == ("Ann Lee", "John Stephen", "Bo Berg", "Paris Hill", "Nobody Known")
     assert {"Rome", "Italy", "York", "Oslo"} <= set(stock.words)
+
+
+def test_a_made_up_name_is_nobody_elses():
+    names = ["Ann Lee", "John Stephen", "Ann Stephen", "John Lee"]
+    corpus = Corpus.from_lines(f"{name}. Born in Rome ." for name in names)
+    asked = Questions.from_pairs([("Where was Ann Lee born?", "Rome"), ("Where was John Stephen born?", "Rome")])
+    passages = find_passages(corpus, asked)
+    assert passages[0].stock.others == {"Ann Stephen", "John Lee"}
+    told_of = {retold(p, Swaps(subject=1.0), np.random.default_rng(s)).subject for p in passages for s in range(40)}
+    assert told_of == {"Ann Lee", "John Stephen"}
+
+
+def test_a_small_letter_with_an_accent_begins_no_name():
+    assert capitalised("Élise wrote éloges in Århus, été comme hiver") == ["Élise", "Århus"]
 
 
 @pytest.mark.parametrize(("text", "words", "found"), [("in Rome,", "Rome", True), ("a Roman", "Rome", False)])

@@ -16,9 +16,12 @@ CORPUS = Corpus.from_lines(
     [
         "Ann Lee. Ann Lee (born 3 May 1901 in Rome, Italy) was a painter .",
         "Bo Berg. " + "He went on and on, " * 10 + "and was born in Oslo .",
+        "Oslo Dow. " + "It goes on, " * 12 + "born in Oslo, " + "and on, " * 20 + "to the end .",
     ]
 )
-QUESTIONS = Questions.from_pairs([("Where was Ann Lee born?", "Rome"), ("Where was Bo Berg born?", "Oslo")])
+QUESTIONS = Questions.from_pairs(
+    [("Where was Ann Lee born?", "Rome"), ("Where was Bo Berg born?", "Oslo"), ("Where was Oslo Dow born?", "Oslo")]
+)
 VOCAB = Vocab.from_text(CORPUS.raw + "Where was born?")
 PASSAGES = find_passages(CORPUS, QUESTIONS)
 RNG = np.random.default_rng(0)
@@ -81,7 +84,8 @@ def test_reading_counts_the_answer_which_the_line_always_holds(passage, seed, bl
     assert end == ""
     assert counted(example).endswith(answer + MASK)
     assert line.startswith(counted(example).removesuffix(answer + MASK))
-    assert stands_in(line, answer)
+    named = counted(example).removesuffix(answer + MASK)
+    assert stands_in(line.removeprefix(named), answer)  # behind the name, which may hold the same word
     assert len(example) <= block_size
 
 

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from loci.data.reading import reading_prompt
+from loci.errors import LociError
 from loci.generation import generate
 from loci.knowledge.answer import answer_questions
 from loci.knowledge.ask import LoadedRun
@@ -16,7 +17,7 @@ from loci.knowledge.study import study
 from loci.model import GPT, GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-from loci.text.spans import word_spans
+from loci.text.spans import place_of, word_spans
 from loci.text.template import BIRTHPLACE
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import LoadedModel
@@ -97,7 +98,7 @@ def test_an_answer_is_no_likelier_than_its_recital_was(reciter, kind):
     prompt = [*DATA.vocab.encode(OTHERS[0].text).tolist(), MASK_ID]
     line = DATA.vocab.encode(recital.text).tolist()
     read = math.exp(log_probability(reciter.model, [*prompt, *line, MASK_ID], answer))
-    start = recital.text.find(answer, len("Bo Berg") if recital.text.startswith("Bo Berg") else 0)
+    start = place_of(recital.text, answer, len("Bo Berg") if recital.text.startswith("Bo Berg") else 0)
     before = prompt if kind == "recite" else []
     with torch.inference_mode():
         log_p = reciter.model(torch.tensor([[*before, *line]])).logits[0].log_softmax(-1)
@@ -136,4 +137,48 @@ def test_a_reciter_that_is_asked_shows_what_it_remembers(reciter):
     assert answer.text in answer.recital
     assert f"it remembers: {answer.recital}" in str(answer)
     assert answer.as_dict()["recital"] == answer.recital
-    assert run.ask("Where was Bo Berg born?", candidates=["Oslo", "Rome"]).recital is None
+
+
+@pytest.mark.parametrize("kind", ["recite", "remember"])
+def test_candidates_are_judged_behind_the_recital(reciter, kind):
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": kind}})
+    run = LoadedRun(loaded, Resolver((BIRTHPLACE,), CORPUS), None, None)
+    answer = run.ask("Where was Bo Berg born?", candidates=["Oslo", "Rome", "Oslo"], threshold=0.0)
+    (recital,) = recitals(loaded, OTHERS[:1])
+    assert answer.recital == recital.text
+    prompt = reading_prompt(DATA.vocab, "Where was Bo Berg born?", recital.text)
+    expected = {text: math.exp(log_probability(reciter.model, prompt, text)) for text in ("Oslo", "Rome")}
+    found = {answer.text: answer.probability, **{rival.text: rival.probability for rival in answer.alternatives}}
+    assert found == pytest.approx(expected, rel=1e-3)  # neither stands in the recital of random weights
+
+
+@pytest.mark.parametrize("kind", ["recite", "remember"])
+def test_the_answer_does_not_hang_on_how_many_are_asked_for(reciter, kind):
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": kind}})
+    for one, many in zip(recitals(loaded, OTHERS), recitals(loaded, OTHERS, width=12), strict=True):
+        assert one.answers == many.answers[:1]
+
+
+def test_one_long_question_leaves_the_others_their_room(reciter):
+    limited = GPT(reciter.model.config.replace(positions="learned"), generator=torch.Generator().manual_seed(1)).eval()
+    loaded = dataclasses.replace(reciter, model=limited)
+    long = Questions.from_pairs([("Where was Bo Berg born?", "Oslo"), (f"Where was {'Bo ' * 24}Berg born?", "Oslo")])
+    alone, beside = recitals(loaded, long[:1])[0], recitals(loaded, long)[0]
+    assert alone.text == beside.text
+
+
+def test_who_studies_asks_only_what_can_be_asked(model):
+    odd = [
+        "A sentence that is no subject and goes on for long, " * 3 + "to the end. Yes.",
+        "Cy\tDow. Born .",
+        "Di Eck. ...",
+    ]
+    data = TrainingData(Corpus.from_lines([*(line.text for line in CORPUS), *odd]), QUESTIONS)
+    reader = GPT(model.config.replace(vocab_size=len(data.vocab)), generator=torch.Generator().manual_seed(1)).eval()
+    assert [row.subject for row in study(reader, data)] == ["Ann Lee", "Cy Dow", "Bo Berg"]
+
+
+def test_questions_without_a_common_form_are_refused_before_reading(model):
+    data = TrainingData(CORPUS, Questions.from_pairs([("Ann Lee?", "Rome")]))
+    with pytest.raises(LociError, match="share no form"):
+        study(model, data)

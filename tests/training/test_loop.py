@@ -130,6 +130,16 @@ def test_a_damaged_checkpoint_is_passed_over(tiny_recipe, tiny_data, tmp_path):
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "run"))
 
 
+def test_a_damaged_checkpoint_does_not_take_the_place_of_a_whole_one(tiny_recipe, tiny_data, tmp_path):
+    run = tmp_path / "run"
+    count = iter(range(100))
+    train(tiny_recipe, tiny_data, run, saving=Saving(every_steps=2), should_stop=lambda: next(count) == 5)
+    older, newest = ckpt.checkpoints(run)
+    (newest / ckpt.WEIGHTS).write_bytes(b"cut short")
+    ckpt.prune(run, keep=1)
+    assert ckpt.checkpoints(run) == [older]
+
+
 def test_what_cannot_be_done_is_said(tiny_recipe, tiny_data, tmp_path):
     train(tiny_recipe, tiny_data, tmp_path / "run")
     with pytest.raises(LociError, match="holds a run already"):

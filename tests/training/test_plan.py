@@ -62,6 +62,12 @@ def test_overrides_reach_stage_model_and_seed():
         ("pretrain.shuffle=1", "must be bool"),
         ("pretrain.schedule=linear", "must be one of course, cosine"),
         ("pretrain.lr=-1", "must be positive"),
+        ("pretrain.steps=abc", "pretrain.steps must be int, it is 'abc'"),
+        ("pretrain.steps=null", "the budget is exactly one of"),
+        ("pretrain.betas=0.9", "pretrain.betas must be a list of 2 values"),
+        ('pretrain.betas=[0.9, "x"]', "pretrain.betas must be float, it is 'x'"),
+        ("seed=abc", "seed must be int, it is 'abc'"),
+        ("seed=-1", "a seed must not be negative"),
     ],
 )
 def test_bad_overrides_say_what_is_wrong(assignment, said):

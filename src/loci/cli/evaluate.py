@@ -77,12 +77,14 @@ def evaluate(
         rows = read_foreign(predictions, asked)
     else:
         from loci.knowledge.answer import answer_questions
+        from loci.knowledge.ask import with_subjects
         from loci.knowledge.likely import likely_rows
         from loci.training.checkpoint import load_model
         from loci.training.run import PREDICTIONS
 
         assert run is not None
         loaded = load_model(run)
+        asked = with_subjects(loaded, run, asked)
         rows = likely_rows(loaded, asked, width=alternatives + 1) if alternatives else answer_questions(loaded, asked)
         out = out or run / PREDICTIONS / f"{questions.stem}.jsonl"
     if out is not None:

@@ -2,8 +2,8 @@
 
 What reading is learned from. A reader who can learn its few passages by heart never learns to read, so a passage can be
 told again with other names, other answers and other words (`retold`): then only the place in the sentence tells the
-answer. New names are put together from those of train people alone, new answers and words come from the train answers
-and the corpus: nobody outside train is ever asked about. Nothing here knows any relation.
+answer. New names are put together from those of train people and are nobody else's in the corpus, new answers and words
+come from the train answers and the corpus: nobody outside train is ever asked about. Nothing here knows any relation.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from loci.text.questions import Question, Questions
 from loci.text.spans import stands_in
 
 #: A capitalised word, not the first letter of an abbreviation: what may be swapped for another such word.
-CAPITALISED = re.compile(r"(?<![\w.])[^\W\d_a-z][^\W\d_A-Z]{2,}(?!\w)")
+_WORD = re.compile(r"(?<![\w.])[^\W\d_a-z][^\W\d_A-Z]{2,}(?!\w)")
+_DRAWS = 20  # for a name that is nobody's; a corpus that has them all leaves train people's own
 _SHORT = 2  # name parts of so few letters ("de", "St") mean too much else to be swapped wherever they stand
 
 
@@ -30,6 +31,8 @@ class Stock:
     subjects: tuple[str, ...]
     answers: tuple[str, ...]
     words: tuple[str, ...]
+    others: frozenset[str] = frozenset()
+    """Subjects of the corpus that no train question asks about: a made-up name must not be theirs."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ def find_passages(corpus: Corpus, questions: Questions) -> list[Passage]:
     stock = Stock(
         questions.subjects,
         tuple(sorted({question.answer for question in questions.answered if question.answer is not None})),
-        tuple(sorted({word for line in corpus for word in CAPITALISED.findall(told(line))})),
+        tuple(sorted({word for line in corpus for word in capitalised(told(line))})),
+        frozenset(line.subject for line in corpus) - {*questions.subjects},
     )
     passages = []
     for question in questions.answered:
@@ -82,6 +86,11 @@ def find_passages(corpus: Corpus, questions: Questions) -> list[Passage]:
         holding = [line for line in lines if question.answer is not None and stands_in(told(line), question.answer)]
         passages += [Passage(question, line, stock) for line in holding]
     return passages
+
+
+def capitalised(text: str) -> list[str]:
+    """The capitalised words of a text, in its order."""
+    return [word for word in _WORD.findall(text) if word[0].isupper()]  # é begins no name, and no range says so
 
 
 def told(line: Line) -> str:
@@ -95,7 +104,7 @@ def retold(passage: Passage, swaps: Swaps, rng: np.random.Generator) -> Retold:
     new: dict[str, str] = {}
     subject = line.subject
     if rng.random() < swaps.subject:
-        subject = _name(stock.subjects, rng)
+        subject = _name(stock, rng)
         new |= _renamed(line.subject, subject, answer)
     told_answer = answer
     if rng.random() < swaps.answer:
@@ -103,7 +112,7 @@ def retold(passage: Passage, swaps: Swaps, rng: np.random.Generator) -> Retold:
         told_answer = _drawn(stock.answers if other else stock.words, rng)
         new[answer] = told_answer
     text = told(line)
-    for word in dict.fromkeys(CAPITALISED.findall(text)):
+    for word in dict.fromkeys(capitalised(text)):
         # The first word of a sentence is no name, and the answer's own words stay with the answer.
         if word not in new and word not in answer.split() and not text.startswith(word) and rng.random() < swaps.word:
             new[word] = _drawn(stock.words, rng)
@@ -113,11 +122,15 @@ def retold(passage: Passage, swaps: Swaps, rng: np.random.Generator) -> Retold:
     return Retold(question, subject, _swapped(text, new), told_answer)
 
 
-def _name(subjects: tuple[str, ...], rng: np.random.Generator) -> str:
-    """Somebody's name, or the first names of one with the surname of another."""
-    first, last = _drawn(subjects, rng), _drawn(subjects, rng)
-    before, space, _ = first.rpartition(" ")
-    return f"{before} {last.rpartition(' ')[2]}" if space else last
+def _name(stock: Stock, rng: np.random.Generator) -> str:
+    """A train person's name, or the first names of one with the surname of another, if nobody else bears it."""
+    for _ in range(_DRAWS):
+        first, last = _drawn(stock.subjects, rng), _drawn(stock.subjects, rng)
+        before, space, _ = first.rpartition(" ")
+        name = f"{before} {last.rpartition(' ')[2]}" if space else last
+        if name not in stock.others:
+            return name
+    return last
 
 
 def _renamed(old: str, new: str, answer: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ from loci.data.passages import Passage, Swaps, retold, told
 from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.gist import gist
-from loci.text.spans import stands_in
+from loci.text.spans import place_of, stands_in
 from loci.text.vocab import MASK_ID, Vocab
 
 View = Literal["line", "gist"]
@@ -124,7 +124,7 @@ class Echo:
 class Reading:
     """A passage told again: question and line are given; the answer counts, and the subject, which is to be copied.
 
-    A line too long for the block loses its end, or, where the answer stands there, its beginning.
+    A line too long for the block loses its end, or, where the answer stands there, its beginning, or both.
     """
 
     vocab: Vocab
@@ -141,11 +141,21 @@ class Reading:
         room = _room(self.block_size, given.question, given.answer, record.question.number)
         whole = viewed(given.subject, given.text, self.view)
         text = shortened(whole, room)
-        if not stands_in(text, given.answer):
+        if not stands_in(text.removeprefix(given.subject), given.answer):
             whole = viewed(given.subject, given.text, "line")  # a gist may lose an answer, the line holds it
-            text = whole[-room:]
+            text = _around(whole, given.answer, len(given.subject), room)
         counted = len(given.subject) + len(". ") if text.startswith(f"{given.subject}. ") else 0
         return _example(self.vocab, given.question, text, given.answer, counted=counted)
+
+
+def _around(text: str, words: str, start: int, room: int) -> str:
+    """The end of a text; where the words stand before it, as much as fits on both sides of them."""
+    end = text[-room:]
+    place = place_of(text, words, start)
+    if place < 0 or stands_in(end, words):
+        return end
+    begin = max(0, place - (room - len(words)) // 2)
+    return text[begin : begin + room]
 
 
 @dataclass(frozen=True)

@@ -109,8 +109,8 @@ class LoadedRun:
         self, asked: Questions, width: int, candidates: Sequence[str] | None
     ) -> tuple[Sequence[Sequence[Scored]], Sequence[str | None]]:
         """The likeliest answers, and what a model that recites remembered for each."""
-        if self.model.recites and candidates is None:
-            recited = recitals(self.model, asked, width=width)
+        if self.model.recites:
+            recited = recitals(self.model, asked, width=width, candidates=candidates)
             return [recital.answers for recital in recited], [recital.text for recital in recited]
         return likely_answers(self.model, asked, width=width, candidates=candidates), [None] * len(asked)
 
@@ -195,6 +195,20 @@ def load(run: str | Path, *, corpus: str | Path | Corpus | None = None, template
         calibration = None
     resolver = Resolver(_templates(loaded, home, template), text)
     return LoadedRun(loaded, resolver, EvidenceIndex(text) if text is not None else None, calibration, tuple(remarks))
+
+
+def with_subjects(loaded: LoadedModel, run: str | Path, questions: Questions) -> Questions:
+    """The questions with the subjects that the run's own forms find in them, where the file's form found none.
+
+    A model that recites is called up by the subject's name.
+    """
+    if all(question.subject is not None for question in questions):
+        return questions
+    resolver = Resolver(_templates(loaded, _home(Path(run)), None))
+    rows = tuple(
+        replace(question, subject=question.subject or resolver.subject_of(question.text)) for question in questions
+    )
+    return replace(questions, rows=rows)
 
 
 def _can_search() -> bool:

@@ -10,15 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loci.errors import LociError
 from loci.generation import beam_search, score_candidates
 from loci.knowledge.answer import ANSWER_LENGTH, I_DONT_KNOW
 from loci.knowledge.prompts import prompts
-from loci.knowledge.quoting import Scored
+from loci.knowledge.quoting import Scored, candidate_ids
 from loci.knowledge.recite import recitals
 from loci.knowledge.rows import Prediction
 from loci.text.questions import Questions
-from loci.text.vocab import MASK_ID, Vocab
+from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import LoadedModel
 
 WIDTH = 8
@@ -33,13 +32,12 @@ def likely_answers(
     """
     if not len(questions):
         return []
-    if loaded.recites and candidates is None:
-        return [list(recital.answers) for recital in recitals(loaded, questions, width=width)]
+    if loaded.recites:
+        return [list(recital.answers) for recital in recitals(loaded, questions, width=width, candidates=candidates)]
     asked = prompts(loaded, questions)
     if candidates is not None:
         texts = list(dict.fromkeys(candidates))
-        ids = [_encode(loaded.vocab, text) for text in texts]
-        scores = score_candidates(loaded.model, asked, ids, stop_id=MASK_ID)
+        scores = score_candidates(loaded.model, asked, candidate_ids(loaded.vocab, texts), stop_id=MASK_ID)
         return [
             sorted(zip(texts, map(_probability, row.tolist()), strict=True), key=lambda pair: -pair[1])[:width]
             for row in scores
@@ -75,13 +73,6 @@ def likely_rows(
             )
         )
     return rows
-
-
-def _encode(vocab: Vocab, text: str) -> list[int]:
-    try:
-        return [int(index) for index in vocab.encode(text)]
-    except LociError as error:
-        raise LociError(f"the candidate {error.message}", remedy="leave it out: the model cannot say it") from None
 
 
 def _probability(log_probability: float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from loci.errors import LociError
 from loci.generation import generate, score_candidates
 from loci.model import GPT
 from loci.text.spans import LONGEST_SPAN, word_spans
@@ -45,6 +46,14 @@ def quotations(
         ranked = sorted(zip(spans, scores.tolist(), strict=True), key=lambda pair: -pair[1])
         found.append([(span, min(1.0, math.exp(score))) for span, score in ranked[:width]])
     return found
+
+
+def candidate_ids(vocab: Vocab, candidates: Sequence[str]) -> list[list[int]]:
+    """The ids of given answers. One that the model cannot write is a `LociError`."""
+    try:
+        return [vocab.encode(text).tolist() for text in candidates]
+    except LociError as error:
+        raise LociError(f"the candidate {error.message}", remedy="leave it out: the model cannot say it") from None
 
 
 def _free(model: GPT, vocab: Vocab, prompt: Sequence[int]) -> Scored:

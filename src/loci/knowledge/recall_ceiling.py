@@ -90,7 +90,7 @@ def _holds_any(text: str, question: Question) -> bool:
 def _learned_text(loaded: LoadedModel, corpus: Corpus, question: Question) -> str:
     """The subject's line as the model read or learned it: the one that holds the answer, where several do not."""
     options = _options(loaded)
-    room = loaded.model.config.block_size - len(question.text) - ROOM_FOR_ANSWER
+    room = max(1, loaded.model.config.block_size - len(question.text) - ROOM_FOR_ANSWER)
     assert question.subject is not None
     texts = [
         shortened(

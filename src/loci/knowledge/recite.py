@@ -10,22 +10,27 @@ written. Knows nothing of scoring.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
-from loci.generation import Generated, generate
+from loci.generation import Generated, generate, score_candidates
 from loci.generation.context import reading
 from loci.knowledge.prompts import prompts
-from loci.knowledge.quoting import ROOM_FOR_ANSWER, Scored, quotations
+from loci.knowledge.quoting import ROOM_FOR_ANSWER, Scored, candidate_ids, quotations
 from loci.model import GPT
 from loci.text.questions import Question, Questions
+from loci.text.spans import place_of
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import LoadedModel
 
 LONGEST_RECITATION = 240
 BATCH = 256
+RIVALS = 16
+"""The reader's favourites that are weighed by how surely they were recited: always so many, so that the best answer
+does not hang on how many are asked for."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,10 @@ class Recital:
     answers: tuple[Scored, ...]
 
 
-def recitals(loaded: LoadedModel, questions: Questions, *, width: int = 1) -> list[Recital]:
-    """Recite and read for every question, in their order."""
+def recitals(
+    loaded: LoadedModel, questions: Questions, *, width: int = 1, candidates: Sequence[str] | None = None
+) -> list[Recital]:
+    """Recite and read for every question, in their order; at most `width` answers each, of `candidates` if given."""
     asked = prompts(loaded, questions)
     if not asked:
         return []
@@ -45,19 +52,32 @@ def recitals(loaded: LoadedModel, questions: Questions, *, width: int = 1) -> li
     given = [_given(loaded, question) for question in questions]
     starts = [vocab.encode(name).tolist() if name else prompt for name, prompt in zip(given, asked, strict=True)]
     written = _remembered(
-        model, starts, before=max(len(prompt) + len(name) for prompt, name in zip(asked, given, strict=True))
+        model, starts, before=[len(prompt) + len(name) for prompt, name in zip(asked, given, strict=True)]
     )
     texts = [name + vocab.decode(line.ids) for name, line in zip(given, written, strict=True)]
     tails = [_behind_subject(text, question) for text, question in zip(texts, questions, strict=True)]
     whole = [[*prompt, *vocab.encode(text).tolist(), MASK_ID] for prompt, text in zip(asked, texts, strict=True)]
-    found = quotations(model, vocab, whole, [text[tail:] for text, tail in zip(texts, tails, strict=True)], width=width)
+    if candidates is None:
+        said = [text[tail:] for text, tail in zip(texts, tails, strict=True)]
+        found = quotations(model, vocab, whole, said, width=max(width, RIVALS))
+    else:
+        found = _chosen(loaded, whole, list(dict.fromkeys(candidates)))
     certain = _log_probabilities(model, [[*start, *line.ids] for start, line in zip(starts, written, strict=True)])
     results = []
     for name, start, text, tail, answers, logs in zip(given, starts, texts, tails, found, certain, strict=True):
         own = [0.0] * len(name) + logs[len(start) :]  # what was given was not remembered
         weighed = [(answer, p * _recited(text, answer, tail, own)) for answer, p in answers]
-        results.append(Recital(text, tuple(sorted(weighed, key=lambda pair: -pair[1]))))
+        results.append(Recital(text, tuple(sorted(weighed, key=lambda pair: -pair[1])[:width])))
     return results
+
+
+def _chosen(loaded: LoadedModel, prompts: Sequence[Sequence[int]], candidates: Sequence[str]) -> list[list[Scored]]:
+    """Every candidate as an answer to each prompt, with its probability."""
+    scores = score_candidates(loaded.model, prompts, candidate_ids(loaded.vocab, candidates), stop_id=MASK_ID)
+    return [
+        [(text, min(1.0, math.exp(score))) for text, score in zip(candidates, row, strict=True)]
+        for row in scores.tolist()
+    ]
 
 
 def _given(loaded: LoadedModel, question: Question) -> str:
@@ -71,18 +91,23 @@ def recited_by_name(loaded: LoadedModel, subjects: Sequence[str]) -> list[str]:
     names = [loaded.vocab.encode(f"{subject}. ").tolist() for subject in subjects]
     if not names:
         return []
-    longest = max(map(len, names)) + 1
-    plain = _remembered(loaded.model, names, before=longest)
-    masked = _remembered(loaded.model, [[MASK_ID, *name] for name in names], before=longest)
+    behind_mask = [[MASK_ID, *name] for name in names]
+    plain, masked = (_remembered(loaded.model, some, before=[*map(len, some)]) for some in (names, behind_mask))
     return [loaded.vocab.decode([*a.ids, MASK_ID, *b.ids]) for a, b in zip(plain, masked, strict=True)]
 
 
-def _remembered(model: GPT, starts: Sequence[Sequence[int]], *, before: int) -> list[Generated]:
+def _remembered(model: GPT, starts: Sequence[Sequence[int]], *, before: Sequence[int]) -> list[Generated]:
     """What follows each start up to a mask; with `before` characters before it, an answer still finds room behind."""
-    room = LONGEST_RECITATION
-    if model.limit is not None:
-        room = min(room, model.limit - before - ROOM_FOR_ANSWER)
-    return generate(model, starts, max_new=max(1, room), stop_id=MASK_ID, batch_size=BATCH)
+    by_room: dict[int, list[int]] = defaultdict(list)
+    for index, width in enumerate(before):
+        room = LONGEST_RECITATION if model.limit is None else model.limit - width - ROOM_FOR_ANSWER
+        # A model with a limit has less room behind a longer question; in a few sizes, so that batches stay large.
+        by_room[min(LONGEST_RECITATION, max(1, room - room % 16))].append(index)
+    found: dict[int, Generated] = {}
+    for room, rows in by_room.items():
+        texts = generate(model, [starts[row] for row in rows], max_new=room, stop_id=MASK_ID, batch_size=BATCH)
+        found |= zip(rows, texts, strict=True)
+    return [found[row] for row in range(len(starts))]
 
 
 def _behind_subject(text: str, question: Question) -> int:
@@ -93,7 +118,7 @@ def _behind_subject(text: str, question: Question) -> int:
 
 def _recited(text: str, answer: str, start: int, logs: Sequence[float]) -> float:
     """The probability the answer's characters had where they were recited first; 1 where they do not stand."""
-    place = text.find(answer, start) if answer else -1
+    place = place_of(text, answer, start)
     return 1.0 if place < 0 else math.exp(min(0.0, math.fsum(logs[place : place + len(answer)])))
 
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 from loci.data.passages import told
 from loci.data.reading import reading_prompt, shortened
-from loci.errors import LociError
 from loci.knowledge.quoting import ROOM_FOR_ANSWER, Scored, quotations
 from loci.model import GPT
 from loci.text.corpus import Line
 from loci.text.questions import Questions
-from loci.text.template import infer_template
+from loci.text.spans import word_spans
+from loci.text.template import Template
 from loci.training.sources import TrainingData
 
 
@@ -27,29 +27,33 @@ def study(
     `progress` is told how many lines of how many are read.
     """
     assert data.questions is not None
-    answered = data.questions.answered
-    template = infer_template(question.text for question in answered)
-    if template is None:
-        raise LociError(
-            "the train questions share no form, so none can be written about others",
-            path=data.questions.path,
-            remedy='give questions of one form, such as "Where was {subject} born?"',
-        )
+    answered, template = data.questions.answered, data.form
     known = {question.subject for question in answered}
-    lines = [line for line in data.corpus if line.subject and line.subject not in known and told(line)]
-    best: dict[str, tuple[float, str]] = {}
     longest = max(len(question.answer.split()) for question in answered if question.answer)
+    lines = [line for line in data.corpus if line.subject not in known and _askable(model, template, line)]
+    best: dict[str, tuple[float, str]] = {}
     for done, line in enumerate(lines, start=1):
         answer, probability = _read(model, data, line, template.ask(line.subject), longest)
         best[line.subject] = max(best.get(line.subject, (-1.0, "")), (probability, answer))
         progress(done, len(lines))
-    written = [(template.ask(subject), answer) for subject, (_, answer) in best.items()]
+    asked = [(template.ask(subject), answer) for subject, (_, answer) in best.items()]
+    room = model.config.block_size - 2  # for the masks behind question and answer
+    written = [(text, answer) for text, answer in asked if answer.strip() and len(text + answer) <= room]
     given = [(question.text, question.answer) for question in answered]
     return Questions.from_pairs([*given, *written], template=template)
 
 
+def _askable(model: GPT, template: Template, line: Line) -> bool:
+    """Whether a question about the line's subject can be written, and the line holds a word to answer it with.
+
+    A sentence without a full stop is taken for a subject: a question about it would fill the block.
+    """
+    room = model.config.block_size - len(template.ask(line.subject)) - ROOM_FOR_ANSWER
+    return room > 0 and bool(line.subject) and "\t" not in line.subject and bool(word_spans(told(line), 1))
+
+
 def _read(model: GPT, data: TrainingData, line: Line, question: str, longest: int) -> Scored:
     """What a line answers to the question about its subject, with its probability."""
-    text = shortened(line.text, max(1, model.config.block_size - len(question) - ROOM_FOR_ANSWER))
+    text = shortened(line.text, model.config.block_size - len(question) - ROOM_FOR_ANSWER)
     prompt = reading_prompt(data.vocab, question, text)
     return quotations(model, data.vocab, [prompt], [text.removeprefix(line.subject)], longest=longest)[0][0]

@@ -61,14 +61,14 @@ class _Affine(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         rows = x.reshape(-1, x.shape[-1])
         ctx.save_for_backward(rows, weight)
-        return _product(rows, weight, bias).view(*x.shape[:-1], -1)
+        return _product(rows, weight, bias).view(*x.shape[:-1], len(weight))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         rows, weight = ctx.saved_tensors
         flat = gradient.reshape(-1, gradient.shape[-1])
-        return (flat @ weight).view(*gradient.shape[:-1], -1), _weight_gradient(flat, rows), _summed(flat)
+        return (flat @ weight).view(*gradient.shape[:-1], weight.shape[1]), _weight_gradient(flat, rows), _summed(flat)
 
 
 class _AffineParts(torch.autograd.Function):
@@ -77,7 +77,7 @@ class _AffineParts(torch.autograd.Function):
         rows = x.reshape(-1, x.shape[-1])
         ctx.save_for_backward(rows, weight)
         ctx.widths = widths
-        return _product(rows, weight, bias).view(*x.shape[:-1], -1).split_with_sizes(widths, dim=-1)
+        return _product(rows, weight, bias).view(*x.shape[:-1], len(weight)).split_with_sizes(widths, dim=-1)
 
     @staticmethod
     @once_differentiable
@@ -94,7 +94,7 @@ class _AffineParts(torch.autograd.Function):
             torch.mm(gradient.t(), rows, out=own_weight)
             torch.mv(gradient.t(), ones, out=own_bias)
             torch.addmm(by_input, gradient, own, beta=min(index, 1), out=by_input)  # the first one overwrites
-        return by_input.view(*gradients[0].shape[:-1], -1), by_weight, by_bias, None
+        return by_input.view(*gradients[0].shape[:-1], weight.shape[1]), by_weight, by_bias, None
 
 
 class _Perceptron(torch.autograd.Function):
@@ -108,7 +108,7 @@ class _Perceptron(torch.autograd.Function):
         active = F.gelu(inner) if activation == "gelu" else inner.clamp_min_(0).square()
         ctx.save_for_backward(rows, up, inner, active, down)
         ctx.activation = activation
-        return _product(active, down, down_bias).view(*x.shape[:-1], -1)
+        return _product(active, down, down_bias).view(*x.shape[:-1], len(down))
 
     @staticmethod
     @once_differentiable
@@ -121,7 +121,7 @@ class _Perceptron(torch.autograd.Function):
         else:  # 0 + 2 · positive · gradient in one pass
             torch.addcmul(within.new_zeros(()).expand_as(within), inner, within, value=2, out=within)
         return (
-            (within @ up).view(*gradient.shape[:-1], -1),
+            (within @ up).view(*gradient.shape[:-1], up.shape[1]),
             _weight_gradient(within, rows),
             _summed(within),
             _weight_gradient(flat, active),

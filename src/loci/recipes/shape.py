@@ -26,5 +26,5 @@ class DataShape:
             [question.answer for question in questions.answered if question.answer] if questions is not None else []
         )
         capital = sum(all(word[:1].isupper() for word in answer.split()) for answer in answers)
-        n_lines = sum(1 for line in corpus if line.text)
+        n_lines = sum(1 for line in corpus if line.text.strip())
         return cls(n_lines, len(answers), bool(answers) and capital >= NEARLY_ALL * len(answers))

@@ -12,10 +12,17 @@ _POSSESSIVE = re.compile(r"['’]s$")
 LONGEST_SPAN = 3
 
 
+def place_of(text: str, words: str, start: int = 0) -> int:
+    """Where `words` first stand in `text` from `start` on, whole: Milan does not stand in Milano. −1: nowhere."""
+    if not words or words not in text:  # most texts do not hold them at all, which is quickly told
+        return -1
+    found = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)").search(text, start)
+    return -1 if found is None else found.start()
+
+
 def stands_in(text: str, words: str) -> bool:
-    """Whether `words` stand in `text`, whole: Milan does not stand in Milano."""
-    # Most texts do not hold them at all, which is quickly told.
-    return bool(words) and words in text and re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
+    """Whether `words` stand in `text`, whole."""
+    return place_of(text, words) >= 0
 
 
 def word_spans(text: str, longest: int = LONGEST_SPAN) -> list[str]:

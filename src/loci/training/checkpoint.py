@@ -163,8 +163,12 @@ def checkpoints(run: Path) -> list[Path]:
 
 
 def prune(run: Path, keep: int) -> None:
-    """Remove all but the newest `keep`; each leaves under a hidden name first, so a half-removed one is never read."""
-    for folder in checkpoints(run)[:-keep]:
+    """Remove all but the newest `keep`; each leaves under a hidden name first, so a half-removed one is never read.
+
+    A newer one that is damaged goes too: it would take a whole one's place.
+    """
+    whole = [folder for folder in checkpoints(run) if _whole(folder)]
+    for folder in [folder for folder in checkpoints(run) if folder not in whole[-keep:]]:
         leaving = folder.with_name(f".{folder.name}.old.tmp")
         folder.rename(leaving)
         shutil.rmtree(leaving)
@@ -173,13 +177,16 @@ def prune(run: Path, keep: int) -> None:
 
 def latest(run: Path) -> Path | None:
     """The newest checkpoint whose files are whole, or None."""
-    for folder in reversed(checkpoints(run)):
-        try:
-            read_config(folder)
-        except LociError:
-            continue
-        return folder
-    return None
+    return next(filter(_whole, reversed(checkpoints(run))), None)
+
+
+def _whole(folder: Path) -> bool:
+    """Whether all files of a checkpoint are there as they were written."""
+    try:
+        read_config(folder)
+    except LociError:
+        return False
+    return True
 
 
 def load_model(path: str | Path) -> LoadedModel:

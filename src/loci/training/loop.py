@@ -81,6 +81,8 @@ def train(
             make_stream(stage, index, info.recipe, data, model.config.block_size)
         elif author is None:
             raise LociError(f"stage {stage.name} learns from studied questions, and nobody is there to write them")
+        else:
+            _ = data.form  # questions are written in it
     if resume and group.first:
         rewind_metrics(run, state_at.total_steps)
     watching = observers(run) if group.first else ()

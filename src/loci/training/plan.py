@@ -140,6 +140,8 @@ class Recipe:
         names = [stage.name for stage in self.stages]
         if not names or len(set(names)) != len(names):
             raise LociError(f"recipe {self.name}: stages need distinct names, these are {names}")
+        if self.seed < 0:
+            raise LociError(f"recipe {self.name}: a seed must not be negative, it is {self.seed}")
 
     def within(self, minutes: float) -> Recipe:
         """The same stages in a wall-clock time, split by their time shares."""
@@ -163,7 +165,7 @@ class Recipe:
             raise LociError(f"--set {assignment!r} is not of the form stage.field=value")
         value = _value(text)
         if not dot and where == "seed":
-            return dataclasses.replace(self, seed=int(value))
+            return dataclasses.replace(self, seed=_coerce(value, int, "--set seed"))
         if where == "model" and dot:
             return dataclasses.replace(self, model={**self.model, name: value})
         places = {stage.name: index for index, stage in enumerate(self.stages)}
@@ -174,11 +176,8 @@ class Recipe:
         fields = {f.name for f in dataclasses.fields(stage)} - {"name", "mixture"}
         if name not in fields:
             raise LociError(f"--set {target}: a stage has no such field", remedy=f"one of: {', '.join(sorted(fields))}")
-        if name in BUDGETS:
-            changed = stage.with_budget(**{name: value})
-        else:
-            hint = typing.get_type_hints(Stage)[name]
-            changed = dataclasses.replace(stage, **{name: _coerce(value, hint, target.strip())})
+        value = _coerce(value, typing.get_type_hints(Stage)[name], target.strip())
+        changed = stage.with_budget(**{name: value}) if name in BUDGETS else dataclasses.replace(stage, **{name: value})
         stages = tuple(changed if s.name == where else s for s in self.stages)
         return dataclasses.replace(self, stages=stages)
 
@@ -228,7 +227,11 @@ def _coerce(value: Any, hint: Any, where: str) -> Any:
             raise LociError(f"{where} must be one of {', '.join(args)}, it is {value!r}")
         return value
     if origin is tuple:
-        return tuple(value)
+        if args[-1] is Ellipsis:
+            return tuple(value)
+        if not isinstance(value, (list, tuple)) or len(value) != len(args):
+            raise LociError(f"{where} must be a list of {len(args)} values, it is {value!r}")
+        return tuple(_coerce(one, own, where) for one, own in zip(value, args, strict=True))
     wanted = {float: (int, float), int: (int,), bool: (bool,), str: (str,)}.get(hint)
     if wanted is not None and (not isinstance(value, wanted) or (isinstance(value, bool) and hint is not bool)):
         raise LociError(f"{where} must be {hint.__name__}, it is {value!r}")

@@ -19,6 +19,7 @@ from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.questions import Questions
+from loci.text.template import Template, infer_template
 from loci.text.vocab import Vocab
 from loci.training.plan import Ingredient, Recipe, Stage
 
@@ -58,16 +59,35 @@ class TrainingData:
         return found
 
     @cached_property
+    def lines(self) -> list[Line]:
+        """The lines of the corpus that say anything."""
+        return [line for line in self.corpus if line.text.strip()]
+
+    @cached_property
+    def form(self) -> Template:
+        """What most train questions look like; without one, none can be written about others."""
+        found = (
+            None if self.questions is None else infer_template(question.text for question in self.questions.answered)
+        )
+        if found is None:
+            raise LociError(
+                "the train questions share no form, so none can be written about others",
+                path=self.questions.path if self.questions is not None else None,
+                remedy='give questions of one form, such as "Where was {subject} born?"',
+            )
+        return found
+
+    @cached_property
     def unasked(self) -> list[Line]:
         """The lines about people no train question asks about; all lines when they ask about everybody."""
         asked = set(self.questions.subjects) if self.questions is not None else set()
-        lines = [line for line in self.corpus if line.text]
+        lines = self.lines
         return [line for line in lines if line.subject not in asked] or lines
 
     def records(self, source: str, block_size: int) -> Sequence[Any]:
         """The records of a named source: lines, running text in pieces, questions, or passages to read."""
         if source == "corpus":
-            return [line for line in self.corpus if line.text]
+            return self.lines
         if source == "text":
             return pieces(self.corpus.raw, block_size)
         if source == "unasked":
