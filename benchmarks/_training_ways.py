@@ -6,12 +6,13 @@ what a turn is and what is told of it; nothing of ratios or tables.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import random
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -223,13 +224,14 @@ def measure(
     setting: Setting, names: Sequence[str] = tuple(WAYS), environment: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[dict[str, list[Measured]], dict[str, float]]:
     """The ways, `repeats` times in turns; and each way's peak memory in MB beyond what it began with."""
-    os.environ.update(environment)  # for the processes below; what this one has loaded does not look at it again
     context = multiprocessing.get_context("spawn")
     pipes, processes = {}, []
     for name in names:
         pipes[name], theirs = context.Pipe()
         process = context.Process(target=serve, args=(theirs, name, setting), daemon=True)
-        process.start()
+        with _environment(environment):
+            process.start()
+        theirs.close()  # the process has its own end: if it dies, waiting for it ends with an error
         processes.append(process)
         pipes[name].recv()  # one after the other, so that they do not disturb each other's start
     found: dict[str, list[Measured]] = {name: [] for name in names}
@@ -242,6 +244,19 @@ def measure(
     for pipe, process in zip(pipes.values(), processes, strict=True):
         pipe.send(None)
         process.join()
-    for name in environment:
-        del os.environ[name]
     return found, peaks
+
+
+@contextlib.contextmanager
+def _environment(changes: Mapping[str, str]) -> Iterator[None]:
+    """For processes started within; what this one has loaded does not look at it again."""
+    before = dict(os.environ)
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name in changes:
+            if name in before:
+                os.environ[name] = before[name]
+            else:
+                del os.environ[name]

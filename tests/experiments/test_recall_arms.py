@@ -30,6 +30,21 @@ def test_every_question_is_held_back_once(data):
         dealt(data.questions, FOLDS)
 
 
+def test_a_question_that_stands_twice_is_not_taught_while_it_is_asked():
+    pairs = [(f"Where was P {number} born?", "Rome") for number in range(20)]
+    rest, asked = dealt(Questions.from_pairs([*pairs, ("Where was P 1 born?", "Oslo")]), 0)
+    assert "Where was P 1 born?" in [row.text for row in asked]
+    assert not {row.text for row in rest} & {row.text for row in asked}
+    with pytest.raises(LociError, match="3 questions cannot be dealt"):
+        dealt(Questions.from_pairs(pairs[:3]), 0)
+
+
+def test_one_stage_has_the_time_of_all():
+    (arm,) = (arm for arm in LEVERS if arm.name == "strict, one stage")
+    whole = make_recipe("strict", DataShape(2937, 2000, named_answers=True))
+    assert sum(stage.minutes for stage in arm.change(whole).stages) == sum(stage.minutes for stage in whole.stages)
+
+
 ARMS = [*LEVERS, *variant_arms("strict", ("vanilla", "synthesizer", "perceiver", "folded"))]
 
 
@@ -62,3 +77,27 @@ def test_an_arm_is_trained_once_asked_and_its_points_are_followed(name, last, da
     assert (first.faithful is None) is (name == "strict")
     assert carry_out(arm, given, asked, tmp_path / "run", **options) == first
     assert read_results(tmp_path) == [first]
+    for changed, said in (
+        ({"overrides": (*SMALL, *last, "seed=3", "read.lr=0.1")}, "holds another training"),
+        ({"minutes": 1.0}, "holds another training"),
+    ):
+        with pytest.raises(LociError, match=said):
+            carry_out(arm, given, asked, tmp_path / "run", **{**options, **changed})
+    with pytest.raises(LociError, match="was asked other questions"):
+        carry_out(arm, given, asked[:2], tmp_path / "run", **options)
+
+
+def test_questions_that_no_model_here_could_read_are_refused_before_training(data, tmp_path):
+    taught, _ = dealt(data.questions, 0)
+    options = {"what": "levers", "named": "others", "seed": 1, "minutes": None}
+    strange = Questions.from_pairs([("Where was Ж born?", "Rome")])
+    with pytest.raises(LociError, match="Ж"):
+        carry_out(LEVERS[0], dataclasses.replace(data, questions=taught), strange, tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_file_that_is_no_result_is_named(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "result.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(LociError, match=r"result.json.*is no result"):
+        read_results(tmp_path)

@@ -33,7 +33,7 @@ def test_seeds_are_pooled_and_shown_each():
     assert [[m.seed for m in own] for own in grouped(two)] == [[0, 1]]
     assert (pooled(two).successes, pooled(two).n) == (24, 40)
     assert left_after(two, "readable").value == pytest.approx(0.9)
-    numbers = recall_report(two).numbers["levers"]["strict, 5 min"]
+    (numbers,) = recall_report(two).numbers["levers"]
     assert numbers["accuracies"] == [0.7, 0.5]
 
 
@@ -62,8 +62,8 @@ def test_a_lever_is_held_against_its_recipe_of_the_same_time():
 
 def test_final_figures_are_not_mixed_with_those_of_a_slice():
     numbers = recall_report([measured("strict", 18, what="final", asked="dev"), measured("strict", 4)]).numbers
-    assert numbers["final"]["strict, 5 min"]["accuracies"] == [0.9]
-    assert numbers["levers"]["strict, 5 min"]["accuracies"] == [0.2]
+    assert [(one["name"], one["accuracies"]) for one in numbers["final"]] == [("strict, 5 min", [0.9])]
+    assert [(one["name"], one["accuracies"]) for one in numbers["levers"]] == [("strict, 5 min", [0.2])]
 
 
 def test_the_curve_has_a_line_a_recipe_and_a_point_a_time():
@@ -77,6 +77,28 @@ def test_the_curve_has_a_line_a_recipe_and_a_point_a_time():
         ("strict", [5.0, 10.0], [25.0, 25.0]),
         ("self-study", [5.0, 10.0], [75.0, 75.0]),
     ]
+
+
+def test_answers_to_different_questions_are_never_one_point():
+    both = [
+        measured("strict", 10, what="curve"),
+        measured("strict", 20, what="curve", asked="dev", rows=rows(20, 25)),
+    ]
+    lines = [trace for trace in curve_figure(both).data if trace.mode == "lines+markers"]
+    assert [(line.name, list(line.y)) for line in lines] == [("strict, a fifth", [50.0]), ("strict, dev", [80.0])]
+    assert [(one["asked"], one["n"]) for one in recall_report(both).numbers["curve"]] == [("a fifth", 20), ("dev", 25)]
+
+
+def test_probabilities_are_corrected_for_the_number_of_levers():
+    levers = [measured(f"strict, {name}", 12) for name in ("one", "two", "three")]
+    (table,) = next(s for s in recall_report([measured("strict", 18), *levers]).sections if "lever" in s.title).tables
+    assert [row[-1] for row in table.rows] == ["", "0.094", "0.094", "0.094"]  # 2⁻⁵ each, thrice
+
+
+def test_kinds_of_attention_under_two_recipes_are_two_tables():
+    arms = [measured(f"{recipe}, rope", 12, what="variants") for recipe in ("strict", "self-study")]
+    section = next(section for section in recall_report(arms).sections if "attention" in section.title)
+    assert [table.caption.partition(",")[0] for table in section.tables] == ["strict", "self-study"]
 
 
 def test_the_steps_of_the_waterfall_stand_in_order_though_some_models_lack_one():

@@ -18,9 +18,11 @@ from loci.errors import LociError
 from loci.experiments.trials import Hooks, Stopped
 from loci.files import read_json, write_json
 from loci.knowledge.answer import answer_questions
+from loci.knowledge.prompts import question_prompts
 from loci.knowledge.recall_ceiling import recall_waterfall
 from loci.knowledge.rows import Prediction, read_predictions, write_predictions
 from loci.knowledge.study import study
+from loci.model import GPTConfig
 from loci.model.variants import VARIANTS
 from loci.recipes import DataShape, make_recipe
 from loci.report.experiments.recall import Measured
@@ -29,12 +31,12 @@ from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
 from loci.training.loop import train
 from loci.training.observers import MetricsFile
-from loci.training.plan import Ingredient, Recipe
-from loci.training.run import PREDICTIONS, RUN, STUDIED, read_metrics
+from loci.training.plan import Ingredient, Recipe, to_dict
+from loci.training.run import PREDICTIONS, RUN, STUDIED, read_metrics, read_run
 from loci.training.sources import TrainingData
 
 FOLDS = 5
-RESULT, ASKED = "result.json", "asked.jsonl"
+RESULT, ASKED, ASKED_HASH = "result.json", "asked.jsonl", "asked_hash"
 LAST_STEPS = 20
 """Steps at the end of a stage whose mean loss is told."""
 Change = Callable[[Recipe], Recipe]
@@ -51,13 +53,21 @@ class Arm:
 
 
 def dealt(questions: Questions, fold: int) -> tuple[Questions, Questions]:
-    """Train questions without one fifth of them, and that fifth; neighbours stay together, as in a file of its own."""
+    """Train questions without one fifth of them, and that fifth; neighbours stay together, as in a file of its own.
+
+    What is asked is not taught: a file may hold a question twice, and the other one is then left out.
+    """
     if not 0 <= fold < FOLDS:
         raise LociError(f"there are folds 0 to {FOLDS - 1}, not {fold}")
     n = len(questions)
     start, stop = n * fold // FOLDS, n * (fold + 1) // FOLDS
-    rest = dataclasses.replace(questions, rows=questions.rows[:start] + questions.rows[stop:])
-    return rest, questions[start:stop]
+    asked = questions[start:stop]
+    if not len(asked):
+        raise LociError(f"{n} questions cannot be dealt into {FOLDS} folds", path=questions.path)
+    texts, subjects = {row.text for row in asked}, {row.subject for row in asked} - {None}
+    others = questions.rows[:start] + questions.rows[stop:]
+    rest = tuple(row for row in others if row.text not in texts and row.subject not in subjects)
+    return dataclasses.replace(questions, rows=rest), asked
 
 
 def _options(objective: str, **options: Any) -> Change:
@@ -102,9 +112,10 @@ def _set(*assignments: str) -> Change:
 
 def _one_stage(recipe: Recipe) -> Recipe:
     """Everything from the first step on: the last stage alone, in the time of all."""
-    last = recipe.stages[-1]
     share = sum(stage.time_share for stage in recipe.stages)
-    return dataclasses.replace(recipe, stages=(dataclasses.replace(last, time_share=share),))
+    minutes = sum(stage.minutes or 0.0 for stage in recipe.stages)
+    last = dataclasses.replace(recipe.stages[-1], time_share=share)
+    return dataclasses.replace(recipe, stages=(last.with_budget(minutes=minutes) if minutes else last,))
 
 
 def _behind_the_question(recipe: Recipe) -> Recipe:
@@ -190,13 +201,15 @@ def carry_out(
 ) -> Measured:
     """Train one arm (or go on, or do nothing when it is done), ask it, and see where the points went.
 
-    `named` says which questions are asked.
+    `named` says which questions are asked. A folder that holds another training, or other answers, is a `LociError`.
     """
-    if (run / RESULT).is_file():
-        return read_result(run)
     made = arm.change(make_recipe(arm.recipe, DataShape.of(data.corpus, data.questions)))
     made = dataclasses.replace(made.override(overrides), seed=seed)
     made = made.within(minutes) if minutes is not None else made
+    _require_same(run, made, data, asked)
+    if (run / RESULT).is_file():
+        return read_result(run)
+    question_prompts(data.vocab, GPTConfig(**{**made.model, "vocab_size": len(data.vocab)}).block_size, asked)
     hooks.say(f"training: {arm.name}, seed {seed}")
     outcome = train(
         made,
@@ -232,17 +245,33 @@ def carry_out(
         rows=tuple(rows),
         faithful=None if studied is None else _faithful(rows, studied),
     )
-    kept = {name: value for name, value in vars(measured).items() if name != "rows"}
+    kept = {name: value for name, value in vars(measured).items() if name != "rows"} | {ASKED_HASH: asked.hash}
     write_json(run / RESULT, kept)  # last: a run that has it is done
     return measured
+
+
+def _require_same(run: Path, made: Recipe, data: TrainingData, asked: Questions) -> None:
+    """Refuse a folder in which something else was trained or asked."""
+    if (run / RUN).is_file():
+        before, now = read_run(run), data.describe()
+        same = to_dict(before.recipe) == to_dict(made)
+        same = same and all(before.data[name] == now[name] for name in ("corpus_hash", "questions_hash"))
+        if not same:
+            raise LociError("holds another training", path=run, remedy="choose another --out")
+    if (run / RESULT).is_file() and read_json(run / RESULT).get(ASKED_HASH) != asked.hash:
+        raise LociError("was asked other questions", path=run / RESULT, remedy="choose another --out")
 
 
 def read_result(run: Path) -> Measured:
     """What `carry_out` left in a run's folder."""
     kept = read_json(run / RESULT)
-    kept["waterfall"] = tuple(tuple(step) for step in kept["waterfall"])
-    kept["faithful"] = kept["faithful"] and tuple(kept["faithful"])
-    return Measured(**kept, rows=tuple(read_predictions(run / PREDICTIONS / ASKED)))
+    kept.pop(ASKED_HASH, None)
+    try:
+        kept["waterfall"] = tuple(tuple(step) for step in kept["waterfall"])
+        kept["faithful"] = kept["faithful"] and tuple(kept["faithful"])
+        return Measured(**kept, rows=tuple(read_predictions(run / PREDICTIONS / ASKED)))
+    except (KeyError, TypeError) as error:
+        raise LociError(f"is no result of a recall training ({error})", path=run / RESULT) from None
 
 
 def read_results(folder: Path) -> list[Measured]:

@@ -10,16 +10,21 @@ from __future__ import annotations
 from loci.data.objectives import question_prompt
 from loci.errors import LociError
 from loci.text.questions import Questions
+from loci.text.vocab import Vocab
 from loci.training.checkpoint import LoadedModel
 
 
 def prompts(loaded: LoadedModel, questions: Questions) -> list[list[int]]:
     """The prompt of every question. One the model cannot read, or that leaves no room, is a `LociError` by line."""
-    limit = loaded.model.config.block_size
+    return question_prompts(loaded.vocab, loaded.model.config.block_size, questions)
+
+
+def question_prompts(vocab: Vocab, limit: int, questions: Questions) -> list[list[int]]:
+    """`prompts` for a model with this vocabulary and block, which need not be there yet."""
     found = []
     for question in questions:
         try:
-            ids = question_prompt(loaded.vocab, question.text).tolist()
+            ids = question_prompt(vocab, question.text).tolist()
         except LociError as error:
             raise LociError(error.message, path=questions.path, line=question.number, remedy=error.remedy) from None
         if len(ids) >= limit:

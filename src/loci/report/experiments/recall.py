@@ -6,7 +6,7 @@ Knows the results, not how they came about.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from loci.knowledge.metrics import Rate, exact_match, is_right, repeated, scorable, wilson
 from loci.knowledge.rows import Prediction
-from loci.knowledge.significance import paired, repeated_difference
+from loci.knowledge.significance import holm, paired, repeated_difference
 from loci.report.experiments.parts import ExperimentReport, Section, Table, seeds_of
 from loci.report.page import Cell
 from loci.report.style import NEUTRAL, faded, series_colour
@@ -75,7 +75,7 @@ def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
         ),
     ]
     if by_what["curve"]:
-        caption = f"Exact match with its 95 % interval on {by_what['curve'][0].asked}; dotted: the public record."
+        caption = f"Exact match with its 95 % interval on {_asked(by_what['curve'])}; dotted: the public record."
         curve = by_what["curve"]
         sections.append(
             Section("Accuracy against minutes", figures=[(curve_figure(curve), caption)], tables=[_curve(curve)])
@@ -83,22 +83,21 @@ def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
     if by_what["levers"]:
         sections.append(Section("What each lever brings", tables=[_levers(by_what["levers"])]))
     if by_what["variants"]:
-        sections.append(Section("Which attention stores facts?", tables=[_variants(by_what["variants"])]))
+        alike = _split(by_what["variants"], lambda m: (m.recipe, m.minutes, m.asked))
+        sections.append(Section("Which attention stores facts?", tables=[_variants(own) for own in alike]))
     return ExperimentReport(
         title="Recall",
         subtitle="What a small transformer answers from memory about people it was never asked about.",
         cards=best[:4],
         sections=sections,
-        numbers={what: {own[0].name: _numbers(own) for own in grouped(some)} for what, some in by_what.items() if some},
+        numbers={what: [_numbers(own) for own in grouped(some)] for what, some in by_what.items() if some},
     )
 
 
 def grouped(measured: Iterable[Measured]) -> list[list[Measured]]:
     """Trainings that differ in nothing but their seed together, in the order met."""
-    found: dict[tuple[object, ...], list[Measured]] = defaultdict(list)
-    for one in measured:
-        found[one.what, one.arm, one.minutes, one.asked].append(one)
-    return [sorted(own, key=lambda m: m.seed) for own in found.values()]
+    alike = _split(measured, lambda m: (m.what, m.arm, m.minutes, m.asked))
+    return [sorted(own, key=lambda m: m.seed) for own in alike]
 
 
 def pooled(own: Sequence[Measured]) -> Rate:
@@ -115,6 +114,10 @@ def _counted(counts: Sequence[tuple[int, int]]) -> Rate:
     """Counts of several seeds about the same questions; which ones is not known, so they may be the same in all."""
     n = sum(n for _, n in counts)
     return wilson(sum(kept for kept, _ in counts), n, independent=n / len(counts) if counts else None)
+
+
+def _asked(measured: Sequence[Measured]) -> str:
+    return " and ".join(dict.fromkeys(m.asked for m in measured))
 
 
 def _each(own: Sequence[Measured]) -> str:
@@ -139,10 +142,10 @@ def _finals(measured: Sequence[Measured]) -> Table:
 
 def _curve(measured: Sequence[Measured]) -> Table:
     rows: list[list[Cell]] = [
-        [own[0].arm, _time(own), sum(m.characters for m in own) // len(own), _each(own), pooled(own)]
-        for own in sorted(grouped(measured), key=lambda own: (own[0].recipe, own[0].minutes or 0.0))
+        [own[0].arm, own[0].asked, _time(own), sum(m.characters for m in own) // len(own), _each(own), pooled(own)]
+        for own in sorted(grouped(measured), key=lambda own: (own[0].recipe, own[0].asked, own[0].minutes or 0.0))
     ]
-    return Table(("recipe", "minutes", "characters read", "each seed, %", "all seeds"), rows)
+    return Table(("recipe", "asked", "minutes", "characters read", "each seed, %", "all seeds"), rows)
 
 
 def _levers(measured: Sequence[Measured]) -> Table:
@@ -150,27 +153,37 @@ def _levers(measured: Sequence[Measured]) -> Table:
     arms = grouped(measured)
     whole = {(own[0].recipe, own[0].minutes, own[0].asked): own for own in arms if own[0].arm == own[0].recipe}
     rows: list[list[Cell]] = []
+    gains: list[tuple[str, float] | None] = []
     for own in arms:
         one = own[0]
         base = whole.get((one.recipe, one.minutes, one.asked), []) if one.arm != one.recipe else []
-        rows.append([one.arm, one.shows, _time(own), _each(own), pooled(own), *_against(base, own)])
+        gains.append(_against(base, own))
+        rows.append([one.arm, one.shows, _time(own), _each(own), pooled(own)])
+    corrected = iter(holm([gain[1] for gain in gains if gain is not None]))
+    for row, gain in zip(rows, gains, strict=True):
+        row += ["", ""] if gain is None else [gain[0], _p(next(corrected))]
     headers = ("arm", "what it is", "minutes", "each seed, %", "all seeds", "points gained", "p")
     caption = (
         "Points gained over the whole recipe, with the interval of resampled questions; p: McNemar’s exact test, of "
         "several seeds a permutation test over questions. "
-        f"Asked: {measured[0].asked}."
+        "Both are about these models: other seeds scatter too. p is corrected for the number of levers (Holm). "
+        f"Asked: {_asked(measured)}."
     )
     return Table(headers, rows, caption)
 
 
-def _against(whole: Sequence[Measured], own: Sequence[Measured]) -> tuple[str, str]:
+def _against(whole: Sequence[Measured], own: Sequence[Measured]) -> tuple[str, float] | None:
+    """Points gained over the whole recipe, and p; None where no seed was trained in both ways."""
     by_seed = {m.seed: m for m in whole}
     models = [paired(by_seed[m.seed].rows, m.rows) for m in own if m.seed in by_seed]
     if not models:
-        return "", ""
+        return None
     gain, p_value = repeated_difference(models, np.random.default_rng(0))
-    points = f"{100 * gain.value:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})".replace("-", "−")
-    return points, "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+    return f"{100 * gain.value:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})".replace("-", "−"), p_value
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _variants(measured: Sequence[Measured]) -> Table:
@@ -194,7 +207,7 @@ def _variants(measured: Sequence[Measured]) -> Table:
         )
     headers = ("attention", "parameters", "characters", "loss", "reads", "remembers", "answers rightly", "each seed, %")
     caption = (
-        f"The same recipe and {_time(measured)} minutes for all, {measured[0].asked}. Characters: read in that time. "
+        f"{measured[0].recipe}, {_time(measured)} minutes for all, {measured[0].asked}. Characters: read in that time. "
         "Loss: of the mixture of reading and text at the end of the stage that learns to read. Reads: rightly, with "
         "the text in view. Remembers: gives the answer it had read, right or wrong."
     )
@@ -206,9 +219,11 @@ def curve_figure(measured: Sequence[Measured]) -> go.Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for index, (recipe, own) in enumerate(_by_recipe(measured).items()):
-        times = sorted({m.minutes for m in own if m.minutes is not None})
-        rates = [pooled([m for m in own if m.minutes == time]) for time in times]
+    for index, own in enumerate(_split(measured, lambda m: (m.recipe, m.asked))):
+        points = sorted(grouped(own), key=lambda seeds: seeds[0].minutes or 0.0)
+        times = [seeds[0].minutes for seeds in points]
+        rates = [pooled(seeds) for seeds in points]
+        name = own[0].recipe if _asked(measured) == own[0].asked else f"{own[0].recipe}, {own[0].asked}"
         colour = series_colour(index)
         ends = [100 * rate.low for rate in rates] + [100 * rate.high for rate in reversed(rates)]
         figure.add_scatter(
@@ -221,7 +236,7 @@ def curve_figure(measured: Sequence[Measured]) -> go.Figure:
             showlegend=False,
         )
         figure.add_scatter(
-            x=times, y=[100 * rate.value for rate in rates], name=recipe, mode="lines+markers", line_color=colour
+            x=times, y=[100 * rate.value for rate in rates], name=name, mode="lines+markers", line_color=colour
         )
     ticks = sorted({m.minutes for m in measured if m.minutes is not None})
     figure.add_hline(y=100 * RECORD, line_dash="dot", line_color=NEUTRAL, annotation_text="public record")
@@ -253,17 +268,19 @@ def waterfall_figure(measured: Sequence[Measured]) -> go.Figure:
     return figure
 
 
-def _by_recipe(measured: Sequence[Measured]) -> dict[str, list[Measured]]:
-    found: dict[str, list[Measured]] = defaultdict(list)
+def _split(measured: Iterable[Measured], key: Callable[[Measured], object]) -> list[list[Measured]]:
+    """Those with the same key together, in the order met."""
+    found: dict[object, list[Measured]] = defaultdict(list)
     for one in measured:
-        found[one.recipe].append(one)
-    return found
+        found[key(one)].append(one)
+    return list(found.values())
 
 
 def _numbers(own: Sequence[Measured]) -> dict[str, object]:
     rate = pooled(own)
     return {
-        "what": own[0].what,
+        "name": own[0].name,
+        "arm": own[0].arm,
         "asked": own[0].asked,
         "minutes": own[0].minutes,
         "parameters": own[0].parameters,

@@ -1,0 +1,68 @@
+"""The recall benchmark on a small world: what it trains, where it puts it, and what it refuses."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from loci.errors import LociError
+from loci.text.world import WorldSpec, write_world
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "recall.py"
+SMALL = (
+    "model.n_layer=1",
+    "model.n_head=2",
+    "model.n_embd=16",
+    "read.steps=2",
+    "read.batch_size=4",
+    "study.steps=2",
+    "study.batch_size=4",
+)
+
+
+@pytest.fixture(scope="module")
+def main():
+    spec = importlib.util.spec_from_file_location("recall_benchmark", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.main
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    return write_world(WorldSpec(people=40, train_share=0.5), tmp_path_factory.mktemp("world") / "w").folder
+
+
+def test_a_slice_and_dev_lie_side_by_side_and_are_shown_together(main, world, tmp_path, capsys):
+    options = {"data": world, "out": tmp_path, "recipes": ("self-study",), "seeds": 1, "set": SMALL, "json": True}
+    main("final", **options)
+    main("final", dev=True, **options)
+    folders = sorted(path.name for path in (tmp_path / "final").iterdir())
+    assert folders == ["self-study-dev-seed0", "self-study-fold0-seed0"]
+    capsys.readouterr()
+    main("page", out=tmp_path, json=True)
+    figures = json.loads(capsys.readouterr().out)["final"]
+    assert {one["asked"] for one in figures} == {"dev", "the first fifth of train"}
+    assert (tmp_path / "recall.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"what": "page"}, "holds no results"),
+        ({"what": "final"}, "--data is missing"),
+        ({"what": "final", "seeds": 0, "data": "world"}, "--seeds must be at least 1"),
+        ({"what": "final", "data": "."}, "found: none"),
+        ({"what": "levers", "data": "world", "only": ("strict, upside down",)}, "no arm is called"),
+    ],
+)
+def test_what_cannot_be_done_is_said(main, world, tmp_path, options, said):
+    options = dict(options)
+    (tmp_path / "corpus.txt").write_text("Ann Lee. Born in Rome .\n", encoding="utf-8")
+    if "data" in options:
+        options["data"] = world if options["data"] == "world" else tmp_path
+    with pytest.raises(LociError, match=said):
+        main(options.pop("what"), out=tmp_path / "out", **options)
