@@ -11,9 +11,11 @@ import hashlib
 import json
 import os
 import shutil
+import types
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any
 
 from loci.errors import LociError
@@ -121,5 +123,22 @@ def read_json(path: str | Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise LociError("no such file", path=path) from None
+    except UnicodeDecodeError:
+        raise LociError("is not UTF-8 text", path=path) from None
     except json.JSONDecodeError as error:
         raise LociError(f"not valid JSON: {error.msg}", path=path, line=error.lineno) from None
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists without end
+        raise LociError("not valid JSON: nothing here can hold it", path=path) from None
+
+
+def read_object(path: str | Path, needs: Mapping[str, type | types.UnionType] = MappingProxyType({})) -> dict[str, Any]:
+    """Read a JSON file that holds an object with at least these fields of these types."""
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise LociError("a JSON object is wanted here", path=path)
+    for name, wanted in needs.items():
+        if name not in found:
+            raise LociError(f"lacks the field {name!r}", path=path)
+        if not isinstance(found[name], wanted):
+            raise LociError(f"field {name!r} cannot be {json.dumps(found[name])[:40]}", path=path)
+    return found

@@ -153,7 +153,7 @@ def test_tracing_is_as_its_generator_says():
         ({"span": (3, 3)}, "must lie in the prompt"),
         ({"span": (0, 7)}, "must lie in the prompt"),
         ({"noise": 0.0}, "noise must be positive"),
-        ({"draws": 0}, "draws at least 1"),
+        ({"draws": 0}, "draws must be at least 1"),
     ],
 )
 def test_tracing_refuses(options, message):

@@ -89,7 +89,7 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path, text, line, message):
 def test_files_that_are_no_treebank_are_refused(tmp_path):
     with pytest.raises(LociError, match="no such file"):
         read_conllu(tmp_path / "absent")
-    with pytest.raises(LociError, match="cannot be read"):
+    with pytest.raises(LociError, match="is a folder"):
         read_conllu(tmp_path)
     (tmp_path / "empty").write_text("# only a comment\n")
     with pytest.raises(LociError, match="no sentence"):

@@ -43,7 +43,9 @@ def test_rivals_are_kept_when_asked_for(folder, capsys):
     rows = read_predictions(folder / "run" / "predictions" / "dev.jsonl")
     assert not any(row.alternatives for row in rows)
     assert main([*asked, "--alternatives", "-1"]) == 2
-    assert "0 or more" in capsys.readouterr().err
+    assert "--alternatives must be from 0 to 1,000, it is -1" in capsys.readouterr().err
+    assert main([*asked, "--out", asked[-1]]) == 2
+    assert "would be written over" in capsys.readouterr().err
 
 
 def test_probabilities_of_other_systems_are_judged_where_there_are_any(folder, tmp_path, capsys):

@@ -81,6 +81,14 @@ def test_variant_seed_and_minutes_reach_the_recipe(world, tmp_path):
         (["train", "--data", "WORLD", "--variant", "gpt"], "vanilla"),
         (["train", "--data", "WORLD", "--set", "pretrain.lr"], "stage.field=value"),
         (["train", "--data", "WORLD", "--set", "model.n_head=3", "--out", "OUT"], "n_head"),
+        (["train", "--data", "WORLD", "--set", "model.n_embd=900000", "--out", "OUT"], "GB, and the machine has"),
+        (["train", "--data", "WORLD", "--threads", "100000000", "--out", "OUT"], "--threads must be from 1 to 1,024"),
+        (["train", "--data", "WORLD", "--seed", "99999999999999999999", "--out", "OUT"], "--seed must be from 0 to"),
+        (["train", "--data", "WORLD/wiki.txt", "--out", "OUT"], "--data is a folder"),
+        (["train", "--corpus", "WORLD/wiki.txt", "--out", "OUT"], "there are none"),
+        (["train", "--data", "WORLD", "--save-every", "0", "--out", "OUT"], "--save-every must be from 1"),
+        (["train", "--resume", "--out", "RUN", "--minutes", "5", "--seed", "4"], "--minutes, --seed would change it"),
+        (["train", "--resume", "--out", "RUN", "--recipe", "strict"], "--recipe would change it"),
         (["train", "--data", "WORLD", "--out", "RUN"], "--resume"),
         (["train", "--resume", "--out", "WORLD"], "is no run"),
         (["evaluate", "nowhere", "--questions", "WORLD/birth_dev.tsv"], "no such run"),
@@ -99,6 +107,22 @@ def test_what_is_wrong_is_said_in_one_line(arguments, said, run, world, tmp_path
     assert said in error
     assert error.count("\n") == 1
     assert "Traceback" not in error
+    assert not (tmp_path / "out").exists()  # so that the same command, put right, finds its place free
+
+
+def test_a_finished_run_is_not_said_to_be_trained_again(run, capsys):
+    assert main(["train", "--resume", "--out", str(run)]) == 0
+    assert "was finished already: 7 steps" in capsys.readouterr().out
+
+
+def test_square_brackets_in_a_name_are_only_a_name(world, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = "r[/b][a]"
+    steps = ["--set", "pretrain.steps=1", "--set", "finetune.steps=1", "--no-tensorboard"]
+    assert main(["train", "--recipe", "course-2024", "--data", str(world), "--out", out, *TINY, *steps]) == 0
+    assert out in capsys.readouterr().out
+    assert main(["runs", "."]) == 0
+    assert out in capsys.readouterr().out
 
 
 def test_recipes_are_listed(capsys):

@@ -26,6 +26,14 @@ def test_the_demo_leaves_a_world_three_runs_and_a_report(folder):
         assert (folder / run / "final" / "config.json").exists()
 
 
+def test_bad_flags_leave_an_earlier_demo_alone(folder, capsys):
+    before = sorted(path.name for path in folder.iterdir())
+    for flag, value in (("--minutes", "0"), ("--minutes", "-1"), ("--seed", "-1")):
+        assert main(["demo", "--out", str(folder), flag, value]) == 2
+        assert f"it is {value}" in capsys.readouterr().err
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
 def test_held_out_people_are_in_no_train_question(folder):
     dev = {row.question for row in read_predictions(folder / "self-study" / "predictions" / "birth_dev.jsonl")}
     train = {line.split("\t")[0] for line in (folder / "world" / "birth_places_train.tsv").read_text().splitlines()}

@@ -67,7 +67,11 @@ def test_overrides_reach_stage_model_and_seed():
         ("pretrain.betas=0.9", "pretrain.betas must be a list of 2 values"),
         ('pretrain.betas=[0.9, "x"]', "pretrain.betas must be float, it is 'x'"),
         ("seed=abc", "seed must be int, it is 'abc'"),
-        ("seed=-1", "a seed must not be negative"),
+        ("seed=-1", "a seed must be from 0 to"),
+        ("seed=99999999999999999999", "a seed must be from 0 to"),
+        ("pretrain.epochs=Infinity", "must end somewhere"),
+        ("pretrain.betas=[2, 3]", "betas are from 0"),
+        ("pretrain.weight_decay=-1", "weight_decay is not negative"),
     ],
 )
 def test_bad_overrides_say_what_is_wrong(assignment, said):

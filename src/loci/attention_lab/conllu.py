@@ -13,6 +13,8 @@ from pathlib import Path
 
 from loci.attention_lab.parses import Parse, tree_fault
 from loci.errors import LociError
+from loci.text.findings import raise_first_error
+from loci.text.source import load
 
 COLUMNS = 10
 
@@ -45,14 +47,10 @@ class _Sentence:
 def read_conllu(path: str | Path, *, limit: int | None = None) -> Treebank:
     """The first `limit` sentences of a file (all, if None)."""
     path = Path(path)
+    source = load(path)
+    raise_first_error(source.findings)
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise LociError("no such file", path=path) from None
-    except (UnicodeDecodeError, IsADirectoryError) as error:
-        raise LociError(f"cannot be read as UTF-8 text: {error}", path=path) from None
-    try:
-        return parse_conllu(text, limit=limit)
+        return parse_conllu(source.text, limit=limit)
     except LociError as error:
         raise LociError(error.message, path=path, line=error.line, remedy=error.remedy) from None
 

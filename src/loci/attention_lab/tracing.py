@@ -74,7 +74,8 @@ def causal_trace(
     if not len(answer):
         raise LociError("tracing needs an answer of at least one character")
     if noise <= 0 or draws < 1:
-        raise LociError(f"noise must be positive and draws at least 1, they are {noise} and {draws}")
+        wrong = f"draws must be at least 1, they are {draws}" if draws < 1 else f"noise must be positive, it is {noise}"
+        raise LociError(wrong)
     ids = torch.cat([prompt, answer[:-1]])[None]
     n_prompt, step = len(prompt), max(1, ROWS_AT_ONCE // draws)
     with reading(model):

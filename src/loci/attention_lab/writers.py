@@ -19,6 +19,8 @@ from loci.generation.decode import generate
 from loci.generation.markov import MarkovModel, generate_markov
 from loci.generation.sampling import Sampler
 from loci.model import GPT
+from loci.text.findings import raise_first_error
+from loci.text.source import load, specials_in
 from loci.text.vocab import Vocab
 
 Writer = Callable[[Sampler], list[list[int]]]
@@ -29,15 +31,15 @@ PIECES = 50
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a text file that hold anything."""
-    try:
-        whole = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise LociError("no such file", path=path) from None
-    except (UnicodeDecodeError, IsADirectoryError) as error:
-        raise LociError(f"cannot be read as UTF-8 text: {error}", path=path) from None
-    lines = [line.rstrip("\r") for line in whole.split("\n") if line.strip()]
+    source = load(path)
+    raise_first_error(source.findings)
+    lines = [line for line in source.lines() if line.strip()]
     if not lines:
         raise LociError("holds no text", path=path)
+    for number, line in enumerate(source.lines(), start=1):
+        if found := specials_in(line):
+            message = f"holds {', '.join(found)}, which has a meaning of its own"
+            raise LociError(message, path=path, line=number, remedy="take it out")
     return lines
 
 

@@ -92,7 +92,7 @@ def bench(
         Console(highlight=False, markup=False).print(_table(found))
     if out is not None:
         write_text(out, markdown(found, about.describe(), quick=quick))
-        console.print(f"written: {out}")
+        console.print(f"written: {out}", markup=False)
     return 0
 
 

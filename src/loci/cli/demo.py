@@ -57,4 +57,4 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
         sign = "[green]✓" if said.correct else "[red]✗"
         answers.add_row(sign, said.question, said.prediction, said.answers[0], f"{said.probability or 0:.2f}")
     console.print(answers)
-    console.print(f"{result.minutes:.1f} minutes; with figures and evidence: {result.report}")
+    console.print(f"{result.minutes:.1f} minutes; with figures and evidence: {result.report}", markup=False)

@@ -66,10 +66,9 @@ def evaluate(
         raise LociError("give either a run to ask or --predictions FILE to score")
     if calibrate and run is None:
         raise LociError("only a run can be calibrated", remedy="give the run, without --predictions")
-    if alternatives < 0:
-        raise LociError(f"alternatives are 0 or more, not {alternatives}")
     if alternatives and run is None:
         raise LociError("only a run can be asked for alternatives", remedy="give the run, without --predictions")
+    _require_different(questions, predictions, out, text)
     asked = Questions.read(questions)
     if predictions is not None:
         from loci.knowledge.foreign import read_foreign
@@ -147,3 +146,12 @@ def _sentence(fitted: RunCalibration) -> str:
         f"calibrated on {fitted.n} questions of {fitted.questions}: {change}; "
         f"at trust level {fitted.level:g}: {threshold}"
     )
+
+
+def _require_different(questions: Path, predictions: Path | None, out: Path | None, text: Path | None) -> None:
+    """Nothing that is read may be written over, and nothing twice."""
+    read = [path.resolve() for path in (questions, predictions) if path is not None]
+    written = [path for path in (out, text) if path is not None]
+    for index, path in enumerate(written):
+        if path.resolve() in read or path.resolve() in [other.resolve() for other in written[:index]]:
+            raise LociError("would be written over", path=path, remedy="choose another --out or --text")

@@ -81,7 +81,7 @@ def experiment(
         print(json_format.dumps(report.numbers, indent=2, ensure_ascii=False, allow_nan=False))
         return 0
     _show(console, report)
-    console.print(f"page: {folder / 'report.html'}", highlight=False)
+    console.print(f"page: {folder / 'report.html'}", highlight=False, markup=False)
     return 0
 
 

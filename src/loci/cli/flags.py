@@ -14,9 +14,21 @@ from typing import Annotated, Any
 
 import tyro
 
+from loci.errors import LociError
+
 #: Defaults that tell a reader nothing: a flag left out, a switch not set, a list of nothing.
 SILENT = ("None", "False", "")
 LONGEST_NUMBER = 8
+
+#: What flags of these names may be, in every command that has them: beyond, no machine could do it.
+BOUNDS = {
+    "seed": (0, 2**53),
+    "threads": (1, 1024),
+    "samples": (1, 10_000),
+    "draws": (1, 10_000),
+    "alternatives": (0, 1_000),
+    "save_every": (1, 10**12),
+}
 
 OPTIONS = (
     tyro.conf.FlagCreatePairsOff,  # nobody types --no-resume
@@ -49,6 +61,9 @@ def _readable(command: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, its help put into words a newcomer reads."""
 
     def same(*args: Any, **kwargs: Any) -> Any:
+        for name, (least, most) in BOUNDS.items():
+            if isinstance(value := kwargs.get(name), int) and not least <= value <= most:
+                raise LociError(f"--{name.replace('_', '-')} must be from {least} to {most:,}, it is {value}")
         return command(*args, **kwargs)
 
     hints = typing.get_type_hints(command, include_extras=True)

@@ -56,8 +56,6 @@ def report(
     """
     import numpy as np
 
-    if seed < 0:
-        raise LociError(f"a seed is 0 or more, not {seed}")
     if window is not None and window < 1:
         raise LociError(f"a window is 1 character or more, not {window}")
     from loci.report.comparison import comparison_page, read_entries, study

@@ -8,10 +8,13 @@ examples:
 from __future__ import annotations
 
 import json as json_format
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import tyro
+
+from loci.errors import LociError
 
 
 def runs(folder: Annotated[Path, tyro.conf.Positional] = Path("."), json: bool = False) -> None:
@@ -22,11 +25,15 @@ def runs(folder: Annotated[Path, tyro.conf.Positional] = Path("."), json: bool =
         json: Print JSON instead of a table.
     """
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from loci.training.run import describe, find_runs
 
-    rows = [describe(info) for info in find_runs(folder)]
+    broken: list[LociError] = []
+    rows = [describe(info) for info in find_runs(folder, broken=broken.append)]
+    for error in broken:
+        print(f"loci runs: {error}", file=sys.stderr)
     if json:
         print(json_format.dumps(rows, indent=2, ensure_ascii=False))
         return
@@ -45,5 +52,5 @@ def runs(folder: Annotated[Path, tyro.conf.Positional] = Path("."), json: bool =
             row["minutes"],
             ", ".join(row["predictions"]),
         )
-        table.add_row(*map(str, cells))
+        table.add_row(*(escape(str(cell)) for cell in cells))
     Console().print(table)

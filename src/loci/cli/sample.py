@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from loci.model import GPT
 
 
+LONGEST = 10**7
+"""Characters of one text: hours of writing."""
+
+
 def sample(
     run: Annotated[Path, tyro.conf.Positional],
     /,
@@ -63,9 +67,9 @@ def sample(
     from loci.text.vocab import MASK_ID
     from loci.training.checkpoint import load_model
 
+    if not 0 <= length <= LONGEST:
+        raise LociError(f"--length must be from 0 to {LONGEST:,}, it is {length}")
     sampler = Sampler(temperature, top_k, top_p, min_p, repetition_penalty)
-    if samples < 1:
-        raise LociError(f"--samples must be at least 1, it is {samples}")
     prompt = "\n" if prompt is None else prompt
     loaded = load_model(run)
     ids = loaded.vocab.encode(prompt)

@@ -13,6 +13,7 @@ examples:
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from loci.training.plan import Recipe
 
 
+RECIPE = "demo"
+
+
 def train(
-    recipe: str = "demo",
+    recipe: str = RECIPE,
     data: Path | None = None,
     out: Path = Path("run"),
     corpus: Annotated[Path | None, tyro.conf.arg(aliases=["--text"])] = None,
@@ -76,8 +80,11 @@ def train(
     from loci.training.observers import MetricsFile, TensorBoard
     from loci.training.run import read_run
 
+    if resume:
+        _only_resumed(recipe, {"--variant": variant, "--minutes": minutes, "--seed": seed, "--set": set or None})
     resume = resume or (restarted() and (out / "run.json").exists())
     placement = choose(device, precision, local_rank=local_rank())
+    was_finished = resume and read_run(out).finished
     taught, chosen = _resumed(out, data, corpus, questions) if resume else _fresh(recipe, data, corpus, questions)
     if not resume:
         chosen = _changed(chosen, variant, seed, set, minutes)
@@ -106,13 +113,26 @@ def train(
             group=group,
             author=partial(study, progress=ReadingLines()),
         )
-    console = Console(quiet=not group.first)
+    console = Console(quiet=not group.first, markup=False)
     if not outcome.finished:
         console.print(f"stopped after {outcome.total_steps} steps; continue with: loci train --resume --out {out}")
         return 130
-    console.print(f"trained {outcome.total_steps} steps in {outcome.seconds / 60:.1f} min: {out}")
+    done = "was finished already:" if was_finished else "trained"
+    console.print(f"{done} {outcome.total_steps} steps in {outcome.seconds / 60:.1f} min: {out}", soft_wrap=True)
     console.print(f"ask it: loci evaluate {out} --questions FILE")
     return 0
+
+
+def _only_resumed(recipe: str, given: Mapping[str, object]) -> None:
+    """A resumed run keeps its own recipe: what would change it is refused, not passed over."""
+    from loci.errors import LociError
+
+    named = [flag for flag, value in given.items() if value is not None] + (["--recipe"] if recipe != RECIPE else [])
+    if named:
+        raise LociError(
+            f"--resume goes on with the run's own recipe, {', '.join(named)} would change it",
+            remedy="leave that out, or train anew with another --out",
+        )
 
 
 def _fresh(recipe: str, data: Path | None, corpus: Path | None, questions: Path | None) -> tuple[TrainingData, Recipe]:
@@ -121,6 +141,8 @@ def _fresh(recipe: str, data: Path | None, corpus: Path | None, questions: Path 
 
     if data is None and corpus is None:
         raise LociError("nothing to learn from", remedy="give --data FOLDER, or --corpus FILE")
+    if data is not None and data.is_file():
+        raise LociError("is a file, --data is a folder", path=data, remedy="give --corpus FILE --questions FILE")
     taught = _read(corpus or data, questions or data)
     return taught, make_recipe(recipe, DataShape.of(taught.corpus, taught.questions))
 

@@ -80,6 +80,9 @@ def run_demo(
     say: Callable[[str], None] = lambda text: None,
 ) -> DemoResult:
     """Carry out the demo in a new folder. `observers` are made for each training by its name and run folder."""
+    if minutes is not None and not minutes > 0:
+        raise LociError(f"--minutes must be positive, it is {minutes:g}")
+    world = dataclasses.replace(DEMO_WORLD, seed=seed)  # refuses a bad seed before an earlier demo is removed
     if out.exists() and any(out.iterdir()):
         if not (out / "demo.json").exists():
             raise LociError("is not empty and no earlier demo", path=out, remedy="choose another --out")
@@ -87,7 +90,6 @@ def run_demo(
     started = time.perf_counter()
     out.mkdir(parents=True, exist_ok=True)
     write_json(out / "demo.json", {"seed": seed, "minutes": minutes})
-    world = dataclasses.replace(DEMO_WORLD, seed=seed)
     say(f"writing a world of {world.people} people")
     write_world(world, out / "world")
     data = TrainingData(Corpus.read(out / "world"), Questions.read(out / "world" / "birth_places_train.tsv"))
@@ -96,7 +98,9 @@ def run_demo(
     shape = DataShape.of(data.corpus, data.questions)
 
     def learned(system: System) -> tuple[DemoRow, list[Prediction]]:
-        recipe = dataclasses.replace(system.recipe(shape).within((minutes or MINUTES) * system.share), seed=seed)
+        recipe = dataclasses.replace(
+            system.recipe(shape).within((MINUTES if minutes is None else minutes) * system.share), seed=seed
+        )
         run = out / recipe.name
         say(f"training: {system.name}")
         train(recipe, data, run, observers=lambda folder: observers(system.name, folder), author=study)

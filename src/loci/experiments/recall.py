@@ -16,7 +16,7 @@ from typing import Any
 
 from loci.errors import LociError
 from loci.experiments.trials import Hooks, Stopped
-from loci.files import read_json, write_json
+from loci.files import read_object, write_json
 from loci.knowledge.answer import answer_questions
 from loci.knowledge.prompts import question_prompts
 from loci.knowledge.recall_ceiling import recall_waterfall
@@ -258,13 +258,13 @@ def _require_same(run: Path, made: Recipe, data: TrainingData, asked: Questions)
         same = same and all(before.data[name] == now[name] for name in ("corpus_hash", "questions_hash"))
         if not same:
             raise LociError("holds another training", path=run, remedy="choose another --out")
-    if (run / RESULT).is_file() and read_json(run / RESULT).get(ASKED_HASH) != asked.hash:
+    if (run / RESULT).is_file() and read_object(run / RESULT).get(ASKED_HASH) != asked.hash:
         raise LociError("was asked other questions", path=run / RESULT, remedy="choose another --out")
 
 
 def read_result(run: Path) -> Measured:
     """What `carry_out` left in a run's folder."""
-    kept = read_json(run / RESULT)
+    kept = read_object(run / RESULT)
     kept.pop(ASKED_HASH, None)
     try:
         kept["waterfall"] = tuple(tuple(step) for step in kept["waterfall"])

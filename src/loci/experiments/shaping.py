@@ -20,7 +20,7 @@ from loci.attention_lab.head_reading import parse_with_heads, readable
 from loci.data.example import collate
 from loci.data.objectives import LanguageModel
 from loci.experiments.trials import Hooks, Settings, open_folder, trial
-from loci.files import read_json, write_json
+from loci.files import read_object, write_json
 from loci.knowledge.answer import answer_questions
 from loci.knowledge.metrics import exact_match
 from loci.model import GPT
@@ -108,7 +108,7 @@ def run(out: Path, settings: Settings, hooks: Hooks) -> ExperimentReport:
             if not (run / "measured.json").exists():
                 model = trial(made, data, run, f"{condition.name}, seed {seed}", hooks, first=first)
                 write_json(run / "measured.json", asdict(measure(out, run, model, condition, seed)))
-            measured.append(Measured(**read_json(run / "measured.json")))
+            measured.append(Measured(**read_object(run / "measured.json")))
     report = shaping_report(CONDITIONS, measured, seeds=settings.seeds, quick=settings.quick)
     write_json(out / "results.json", report.numbers)
     report.page().write(out / "report.html")

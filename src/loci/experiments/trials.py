@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from loci.errors import LociError
-from loci.files import read_json, write_json
+from loci.files import read_object, write_json
 from loci.text.world import WORLD_VERSION, WorldSpec, write_world
 from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.loop import Observer, train
@@ -75,7 +75,7 @@ def open_folder(out: Path, name: str, settings: Settings) -> None:
     if out.exists() and not out.is_dir():
         raise LociError("is a file, an experiment is a folder", path=out, remedy="choose another --out")
     if file.is_file():
-        before = read_json(file)
+        before = read_object(file)
         for what, value in kept.items():
             if before.get(what) != value:
                 raise LociError(
@@ -94,7 +94,7 @@ def keep_world(spec: WorldSpec, folder: Path) -> Path:
     if not manifest.is_file():
         write_world(spec, folder)
     else:
-        found = read_json(manifest)
+        found = read_object(manifest)
         if found.get("spec") != asdict(spec) or found.get("world_version") != WORLD_VERSION:
             raise LociError("holds another world", path=folder, remedy="choose another --out")
     return folder

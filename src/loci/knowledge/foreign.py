@@ -6,7 +6,6 @@ the text of the question where every row has it, else by order. Knows nothing of
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,6 +29,8 @@ def read_foreign(path: str | Path, questions: Questions) -> list[Prediction]:
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         raise LociError("holds no predictions", path=path)
+    if first.strip() == "[" or first.lstrip().startswith(("[{", "[[")):
+        raise LociError("is a JSON list", path=path, line=1, remedy="write one object a line, without the brackets")
     if first.lstrip().startswith("{"):
         rows = _json_rows(source, lines)
     elif any("\t" in line for line in lines):
@@ -53,12 +54,7 @@ def _json_rows(source: Source, lines: Sequence[str]) -> _Numbered:
         if not line.strip():
             continue
         try:
-            data = json.loads(line)
-            if isinstance(data, dict):
-                data.setdefault("question", "")
-            rows.append((number, row_from_json(json.dumps(data))))
-        except json.JSONDecodeError as error:
-            raise LociError(f"not valid JSON: {error.msg}", path=source.path, line=number) from None
+            rows.append((number, row_from_json(line, question="")))
         except LociError as error:
             raise LociError(error.message, path=source.path, line=number, remedy=error.remedy) from None
     return rows

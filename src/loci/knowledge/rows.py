@@ -15,6 +15,7 @@ from typing import Any
 from loci.errors import LociError
 from loci.files import atomic_writer
 from loci.text.findings import raise_first_error
+from loci.text.records import has_surrogate
 from loci.text.source import Source, load
 
 SEEN, HELD_OUT, UNSTATED, UNSEEN = "seen", "held-out", "unstated", "unseen"
@@ -87,26 +88,36 @@ def numbered_rows(source: Source) -> Iterator[tuple[int, Prediction]]:
                 raise LociError(error.message, path=source.path, line=number, remedy=error.remedy) from None
 
 
-def row_from_json(line: str) -> Prediction:
-    """One row from its JSON text; fields that are not ours are passed over, since other systems may write more."""
+def row_from_json(line: str, *, question: str | None = None) -> Prediction:
+    """One row from its JSON text; fields that are not ours are passed over, since other systems may write more.
+
+    `question` stands in where a row has none.
+    """
     try:
         data: Any = json.loads(line)
     except json.JSONDecodeError as error:
         raise LociError(f"not valid JSON: {error.msg}") from None
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists without end
+        raise LociError("not valid JSON: nothing here can hold it") from None
     if not isinstance(data, dict):
         raise LociError("a prediction row is a JSON object")
+    if question is not None:
+        data.setdefault("question", question)
     for name in ("question", "prediction"):
         if name not in data:
             raise LociError(
                 f"field {name!r} is missing", remedy="a row needs at least question and prediction; see docs/formats.md"
             )
     values: dict[str, Any] = {}
+    escaped = "\\u" in line  # only so can half a character be written
     for name, (wanted, fits) in _FIELDS.items():
         if name not in data:
             continue
         value = data[name]
         if not fits(value):
-            raise LociError(f"field {name!r} is {wanted}, not {json.dumps(value, ensure_ascii=False)[:60]}")
+            raise LociError(f"field {name!r} is {wanted}, not {json.dumps(value)[:60]}")
+        if escaped and has_surrogate(json.dumps(value, ensure_ascii=False)):
+            raise LociError(f"field {name!r} holds half a character", remedy="write it anew: UTF-8 has no such thing")
         if value is not None:
             values[name] = value
     values["answers"] = tuple(values.get("answers", ()))

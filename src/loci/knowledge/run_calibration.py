@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from loci.errors import LociError
-from loci.files import read_json, write_json
+from loci.files import read_object, write_json
 from loci.knowledge.abstention import NEVER, best_threshold, price
 from loci.knowledge.calibration import (
     Calibrator,
@@ -144,7 +144,7 @@ def read_calibration(run: Path) -> RunCalibration | None:
     file = run / FILE
     if not file.is_file():
         return None
-    raw = read_json(file)
+    raw = read_object(file)
     try:
         if raw["format"] != FORMAT:
             raise LociError(f"calibration format {raw['format']!r}, this Loci reads {FORMAT}")

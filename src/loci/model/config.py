@@ -14,6 +14,8 @@ from loci.errors import LociError
 
 NORMS = ("layer", "rms")
 ACTIVATIONS = ("gelu", "relu2")
+LARGEST = 10**6
+"""Of any size: more is a slip of the keyboard."""
 SIZES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "bottleneck_dim", "local_window", "qk_width")
 
 
@@ -66,8 +68,9 @@ class GPTConfig:
 
     def __post_init__(self) -> None:
         for name in SIZES:
-            if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise LociError(f"{name} must be at least 1, it is {getattr(self, name)}")
+            if (size := getattr(self, name)) is not None and not 1 <= size <= LARGEST:
+                bound = "at least 1" if size < 1 else f"at most {LARGEST:,}"
+                raise LociError(f"{name} must be {bound}, it is {size:,}")
         if self.n_embd % self.n_head:
             raise LociError(
                 f"n_embd {self.n_embd} is not divisible by n_head {self.n_head}",

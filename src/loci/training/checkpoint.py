@@ -24,13 +24,14 @@ from safetensors.torch import load_file, save_file
 
 from loci import __version__
 from loci.errors import LociError
-from loci.files import atomic_folder, read_json, remove_leftovers, sha256_file, write_json
+from loci.files import atomic_folder, read_object, remove_leftovers, sha256_file, write_json
 from loci.model import GPT, GPTConfig
 from loci.text.vocab import Vocab
 
 FORMAT = 1
 WEIGHTS, CONFIG, STATE_TENSORS, STATE = "model.safetensors", "config.json", "state.safetensors", "state.json"
 FINAL = "final"
+_DAMAGED = "the checkpoint is damaged: give another one, RUN/checkpoints/step-…, or train again"
 
 
 @dataclass
@@ -113,7 +114,10 @@ def save_checkpoint(
 
 def read_config(folder: Path) -> dict[str, Any]:
     """The config.json of a checkpoint whose files all match their hashes."""
-    config: dict[str, Any] = read_json(folder / CONFIG)
+    try:
+        config = read_object(folder / CONFIG, {"model": dict, "vocabulary": list, "sha256": dict})
+    except LociError as error:
+        raise LociError(error.message, path=error.path, line=error.line, remedy=_DAMAGED) from None
     if config.get("format") != FORMAT:
         raise LociError(
             f"checkpoint format {config.get('format')!r}, this Loci reads {FORMAT}", path=folder, remedy="upgrade Loci"
@@ -123,7 +127,7 @@ def read_config(folder: Path) -> dict[str, Any]:
             raise LociError(
                 f"{name} is missing or does not match its recorded hash",
                 path=folder,
-                remedy="the checkpoint is damaged; use another one of the run",
+                remedy=_DAMAGED,
             )
     return config
 
@@ -131,15 +135,19 @@ def read_config(folder: Path) -> dict[str, Any]:
 def load_checkpoint(folder: Path) -> LoadedModel:
     """The model of one checkpoint folder, in evaluation mode."""
     config = read_config(folder)
-    vocab = Vocab(tuple(config["vocabulary"]))
-    model = GPT(GPTConfig.from_dict(config["model"]))
+    try:
+        vocab, model = Vocab(tuple(config["vocabulary"])), GPT(GPTConfig.from_dict(config["model"]))
+    except LociError as error:
+        raise LociError(error.message, path=folder / CONFIG, remedy=_DAMAGED) from None
     try:
         weights = load_file(folder / WEIGHTS)
+        if model.config.tied_head:
+            weights["head.weight"] = weights["tok_emb.weight"]
+        model.load_state_dict(weights)
     except SafetensorError as error:
-        raise LociError(f"{WEIGHTS} cannot be read: {error}", path=folder) from None
-    if model.config.tied_head:
-        weights["head.weight"] = weights["tok_emb.weight"]
-    model.load_state_dict(weights)
+        raise LociError(f"{WEIGHTS} cannot be read: {error}", path=folder, remedy=_DAMAGED) from None
+    except (RuntimeError, KeyError):
+        raise LociError(f"{WEIGHTS} holds another model than {CONFIG} says", path=folder, remedy=_DAMAGED) from None
     return LoadedModel(model.eval(), vocab, config, config["sha256"][WEIGHTS][:16], folder)
 
 
@@ -147,7 +155,7 @@ def load_state(folder: Path) -> TrainingState:
     """Where training stood when this checkpoint was written."""
     if not (folder / STATE).exists():
         raise LociError("holds a finished model without its training state", path=folder, remedy="nothing to resume")
-    state = TrainingState(**read_json(folder / STATE))
+    state = TrainingState(**read_object(folder / STATE))
     state.tensors = load_file(folder / STATE_TENSORS)
     return state
 
@@ -200,5 +208,12 @@ def load_model(path: str | Path) -> LoadedModel:
         return load_checkpoint(path / FINAL)
     newest = latest(path) if path.is_dir() else None
     if newest is None:
-        raise LociError("holds no model", path=path, remedy="give the folder that loci train --out wrote")
+        started = path.is_dir() and (path / "run.json").is_file()
+        raise LociError(
+            "has no checkpoint yet" if started else "holds no model",
+            path=path,
+            remedy=f"go on with loci train --resume --out {path}"
+            if started
+            else "give the folder that loci train --out wrote",
+        )
     return load_checkpoint(newest)

@@ -16,8 +16,9 @@ import numpy as np
 import torch
 
 from loci.errors import LociError
-from loci.machine import denormals_flushed
+from loci.machine import denormals_flushed, memory_gb
 from loci.model import GPT, GPTConfig
+from loci.model.cost import model_cost
 from loci.text.questions import Questions
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import TrainingState
@@ -33,6 +34,9 @@ from loci.training.schedule import factor
 from loci.training.sources import TrainingData, make_stream
 from loci.training.state import pack, unpack
 from loci.training.step import ALONE, HERE, StepLoss, step
+
+BYTES_A_PARAMETER = 16
+"""Weight, gradient and the optimiser's two moments, in fp32."""
 
 __all__ = ["Author", "Observer", "Outcome", "Saving", "StepReport", "TrainingData", "train"]
 
@@ -61,6 +65,7 @@ def train(
     """
     run = Path(run)
     keep_freed_memory()
+    _require_possible(read_run(run).recipe if resume else recipe, data, author)
     info = _open(run, recipe, data, resume, group)
     if info.finished:
         state = ckpt.read_config(run / ckpt.FINAL)
@@ -76,13 +81,6 @@ def train(
     model.to(placement.device)
     group.wait()  # nobody prunes or writes checkpoints before all have read theirs
     group.same_start(model)
-    for index, stage in enumerate(info.recipe.stages):  # what is missing for the last stage is said before the first
-        if "studied" not in stage.sources:
-            make_stream(stage, index, info.recipe, data, model.config.block_size)
-        elif author is None:
-            raise LociError(f"stage {stage.name} learns from studied questions, and nobody is there to write them")
-        else:
-            _ = data.form  # questions are written in it
     if resume and group.first:
         rewind_metrics(run, state_at.total_steps)
     watching = observers(run) if group.first else ()
@@ -94,6 +92,24 @@ def train(
     finally:
         for observer in watching:
             observer.close()
+
+
+def _require_possible(recipe: Recipe, data: TrainingData, author: Author | None) -> None:
+    """What is wrong with the model, or missing for the last stage, is said before anything is written."""
+    config = GPTConfig.from_dict({**recipe.model, "vocab_size": len(data.vocab)})
+    wanted = BYTES_A_PARAMETER * model_cost(config, 1, 1).total.parameters / 1e9
+    if wanted > (there := memory_gb()[0]) > 0:
+        raise LociError(
+            f"training this model takes at least {wanted:,.0f} GB, and the machine has {there:.0f}",
+            remedy="choose a smaller one: --set model.n_embd=…",
+        )
+    for index, stage in enumerate(recipe.stages):
+        if "studied" not in stage.sources:
+            make_stream(stage, index, recipe, data, config.block_size)
+        elif author is None:
+            raise LociError(f"stage {stage.name} learns from studied questions, and nobody is there to write them")
+        else:
+            _ = data.form  # questions are written in it
 
 
 def _open(run: Path, recipe: Recipe, data: TrainingData, resume: bool, group: Group) -> RunInfo:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,8 @@ OptimiserName = Literal["adamw", "muon"]
 
 #: What a stage's budget can be counted in.
 BUDGETS = ("epochs", "steps", "minutes", "characters")
+LARGEST_SEED = 2**53
+"""Stages and processes derive seeds of their own from it, and a generator takes 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,10 @@ class Stage:
         for name in (*given, "batch_size", "lr", "pool", "time_share", "accumulate", "batch_start", "length_start"):
             if not getattr(self, name) > 0:
                 raise LociError(f"stage {self.name}: {name} must be positive, it is {getattr(self, name)}")
+            if getattr(self, name) == math.inf:
+                raise LociError(f"stage {self.name}: {name} must end somewhere, it is {getattr(self, name)}")
+        if not all(0 <= beta < 1 for beta in self.betas) or self.weight_decay < 0:
+            raise LociError(f"stage {self.name}: betas are from 0 to below 1, and weight_decay is not negative")
         if self.schedule == "course" and self.final_tokens is None:
             raise LociError(f"stage {self.name}: the course's schedule needs final_tokens")
         if self.focus < 0 or self.near < 0 or self.near_max <= 0:
@@ -140,8 +147,8 @@ class Recipe:
         names = [stage.name for stage in self.stages]
         if not names or len(set(names)) != len(names):
             raise LociError(f"recipe {self.name}: stages need distinct names, these are {names}")
-        if self.seed < 0:
-            raise LociError(f"recipe {self.name}: a seed must not be negative, it is {self.seed}")
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise LociError(f"a seed must be from 0 to {LARGEST_SEED}, it is {self.seed}")
 
     def within(self, minutes: float) -> Recipe:
         """The same stages in a wall-clock time, split by their time shares."""

@@ -63,7 +63,10 @@ class Saving:
 
     def __post_init__(self) -> None:
         if self.every_minutes <= 0 or (self.every_steps is not None and self.every_steps < 1) or self.keep < 1:
-            raise LociError("checkpoints are written every so many minutes or steps, and at least one is kept")
+            raise LociError(
+                "checkpoints are written after 1 step or more and at least one is kept, "
+                f"not every {self.every_steps or self.every_minutes} and {self.keep}"
+            )
 
 
 @dataclass(frozen=True)

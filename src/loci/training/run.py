@@ -14,7 +14,7 @@ Knows where things lie, not how they are made.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,11 +22,12 @@ from typing import Any
 
 from loci import __version__
 from loci.errors import LociError
-from loci.files import atomic_writer, read_json, write_json
+from loci.files import atomic_writer, read_object, write_json
 from loci.training.checkpoint import CONFIG, FINAL, checkpoints
 from loci.training.plan import Recipe, recipe_from_dict, to_dict
 
 RUN, METRICS, PREDICTIONS, STUDIED = "run.json", "metrics.jsonl", "predictions", "studied.tsv"
+_ROW = {"total_steps", "loss"}
 
 
 @dataclass(frozen=True)
@@ -64,32 +65,47 @@ def read_run(path: str | Path) -> RunInfo:
     path = Path(path)
     if not (path / RUN).is_file():
         raise LociError("is no run", path=path, remedy="give the folder that loci train --out wrote")
-    raw = read_json(path / RUN)
-    return RunInfo(recipe_from_dict(raw["recipe"]), raw["data"], raw["created"], path, raw.get("threads"))
+    remedy = "restore it, or train again"
+    try:
+        raw = read_object(path / RUN, {"recipe": dict, "data": dict, "created": str})
+        recipe = recipe_from_dict(raw["recipe"])
+    except LociError as error:
+        raise LociError(error.message, path=path / RUN, line=error.line, remedy=error.remedy or remedy) from None
+    except (KeyError, TypeError) as error:
+        raise LociError(f"its recipe cannot be read ({error})", path=path / RUN, remedy=remedy) from None
+    threads = raw.get("threads")
+    return RunInfo(recipe, raw["data"], raw["created"], path, threads if isinstance(threads, int) else None)
 
 
-def find_runs(folder: str | Path) -> list[RunInfo]:
-    """The runs in a folder and the folders just below it, oldest first."""
+def find_runs(folder: str | Path, *, broken: Callable[[LociError], None] | None = None) -> list[RunInfo]:
+    """The runs in a folder and the folders just below it, oldest first. `broken` hears of those that cannot be read."""
     folder = Path(folder)
     if not folder.is_dir():
         raise LociError("no such folder", path=folder)
-    found = [
-        read_run(file.parent) for file in (*folder.glob(RUN), *folder.glob(f"*/{RUN}"), *folder.glob(f"*/*/{RUN}"))
-    ]
+    found = []
+    for file in (*folder.glob(RUN), *folder.glob(f"*/{RUN}"), *folder.glob(f"*/*/{RUN}")):
+        try:
+            found.append(read_run(file.parent))
+        except LociError as error:
+            if broken is None:
+                raise
+            broken(error)
     return sorted(found, key=lambda info: (info.created, str(info.path)))
 
 
 def read_metrics(path: str | Path) -> list[dict[str, Any]]:
-    """The rows of metrics.jsonl; a last line cut short by a kill is left out."""
+    """The rows of metrics.jsonl; a line cut short by a kill, or one that is no row, is left out."""
     file = Path(path) / METRICS
     if not file.exists():
         return []
     rows = []
-    for line in file.read_text(encoding="utf-8").splitlines():
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            rows.append(json.loads(line))
-        except json.JSONDecodeError:
+            row = json.loads(line)
+        except ValueError:
             continue
+        if isinstance(row, dict) and row.keys() >= _ROW:
+            rows.append(row)
     return rows
 
 
@@ -111,6 +127,6 @@ def describe(info: RunInfo) -> dict[str, Any]:
         "state": "finished" if info.finished else "resumable" if checkpoints(info.path) else "started",
         "steps": rows[-1]["total_steps"] if rows else 0,
         "loss": rows[-1]["loss"] if rows else None,
-        "minutes": round(rows[-1]["seconds"] / 60, 1) if rows else 0.0,
+        "minutes": round(rows[-1].get("seconds", 0.0) / 60, 1) if rows else 0.0,
         "predictions": sorted(file.stem for file in (info.path / PREDICTIONS).glob("*.jsonl")),
     }

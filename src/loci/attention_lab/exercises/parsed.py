@@ -15,6 +15,8 @@ MOST_HEADS, LONGEST_DRAWN = 9, 16
 def parse(settings: LabSettings) -> LabResult:
     """The heads of one sentence: the exercise's, or the chosen one of a CoNLL-U file."""
     if settings.conllu is None:
+        if settings.sentence != 1:
+            raise LociError("the exercise has one sentence", remedy="--sentence belongs to --conllu FILE")
         sentence = denver()
     else:
         if settings.sentence < 1:

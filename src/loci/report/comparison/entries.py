@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
-from loci.files import read_json
+from loci.files import read_object
 from loci.knowledge.metrics import scorable
 from loci.knowledge.rows import HELD_OUT, SEEN, UNSEEN, UNSTATED, Prediction, read_predictions
 from loci.text.findings import raise_first_error
@@ -159,7 +159,7 @@ def _metrics(folder: Path) -> tuple[Mapping[str, Any], ...]:
 def _sources(folder: Path) -> dict[str, Path]:
     if not (folder / "run.json").is_file():
         return {}
-    raw = read_json(folder / "run.json")
+    raw = read_object(folder / "run.json")
     data = raw.get("data") if isinstance(raw, dict) else None
     named = {name: data.get(name) for name in ("corpus", "questions")} if isinstance(data, dict) else {}
     return {name: Path(value) for name, value in named.items() if isinstance(value, str) and Path(value).is_file()}
