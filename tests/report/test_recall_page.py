@@ -73,6 +73,7 @@ def test_the_curve_has_a_line_a_recipe_and_a_point_a_time():
         for minutes in (5.0, 10.0)
     ]
     lines = [trace for trace in curve_figure(points).data if trace.mode == "lines+markers"]
+    assert [trace.mode for trace in curve_figure(points).data] == ["lines", "lines+markers"] * 2
     assert [(line.name, list(line.x), list(line.y)) for line in lines] == [
         ("strict", [5.0, 10.0], [25.0, 25.0]),
         ("self-study", [5.0, 10.0], [75.0, 75.0]),

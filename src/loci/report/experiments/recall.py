@@ -229,6 +229,7 @@ def curve_figure(measured: Sequence[Measured]) -> go.Figure:
         figure.add_scatter(
             x=[*times, *reversed(times)],
             y=ends,
+            mode="lines",  # few points would be drawn as markers
             fill="toself",
             fillcolor=faded(colour, 0.15),
             line_width=0,
