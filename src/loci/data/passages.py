@@ -1,7 +1,7 @@
 """Passages: a train question beside the line of the corpus in which its answer stands.
 
-What reading is learned from. A reader who can learn its few passages by heart never learns to read, so a passage can be
-told again with other names, other answers and other words (`retold`): then only the place in the sentence tells the
+What reading is learned from. A reader who can learn its few passages by heart need not learn to read, so a passage can
+be told again with other names, other answers and other words (`retold`): then only the place in the sentence tells the
 answer. New names are put together from those of train people and are nobody else's in the corpus, new answers and words
 come from the train answers and the corpus: nobody outside train is ever asked about. Nothing here knows any relation.
 """
