@@ -120,15 +120,23 @@ def read_json(path: str | Path) -> Any:
     """Read a JSON file; a missing or broken one is a `LociError` that names the line."""
     path = Path(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise LociError("no such file", path=path) from None
     except UnicodeDecodeError:
         raise LociError("is not UTF-8 text", path=path) from None
+    except LociError as error:
+        raise LociError(error.message, path=path, line=error.line) from None
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text; a broken one is a `LociError` that names the line."""
+    try:
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        raise LociError(f"not valid JSON: {error.msg}", path=path, line=error.lineno) from None
+        raise LociError(f"not valid JSON: {error.msg}", line=error.lineno) from None
     except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists without end
-        raise LociError("not valid JSON: nothing here can hold it", path=path) from None
+        raise LociError("not valid JSON: nothing here can hold it") from None
 
 
 def read_object(path: str | Path, needs: Mapping[str, type | types.UnionType] = MappingProxyType({})) -> dict[str, Any]:

@@ -31,8 +31,9 @@ def doctor(json: bool = False) -> None:
     found, probe, extras = machine.look(), machine.probe_threads(), machine.extras()
     with machine.threads(probe.best):
         rates = machine.gemm_gflops()
+    keeps = keep_freed_memory()
     with machine.denormals_flushed() as flushes:
-        keeps = keep_freed_memory()
+        pass  # only to see whether the processor can
     advice = advise(found, probe, extras, keeps_memory=keeps, flushes=flushes)
     result: dict[str, Any] = {
         **found.to_dict(),

@@ -68,6 +68,10 @@ def evaluate(
         raise LociError("only a run can be calibrated", remedy="give the run, without --predictions")
     if alternatives and run is None:
         raise LociError("only a run can be asked for alternatives", remedy="give the run, without --predictions")
+    if run is not None:
+        from loci.training.run import PREDICTIONS
+
+        out = out or run / PREDICTIONS / f"{questions.stem}.jsonl"
     _require_different(questions, predictions, out, text)
     asked = Questions.read(questions)
     if predictions is not None:
@@ -79,13 +83,11 @@ def evaluate(
         from loci.knowledge.ask import with_subjects
         from loci.knowledge.likely import likely_rows
         from loci.training.checkpoint import load_model
-        from loci.training.run import PREDICTIONS
 
         assert run is not None
         loaded = load_model(run)
         asked = with_subjects(loaded, run, asked)
         rows = likely_rows(loaded, asked, width=alternatives + 1) if alternatives else answer_questions(loaded, asked)
-        out = out or run / PREDICTIONS / f"{questions.stem}.jsonl"
     if out is not None:
         write_predictions(out, rows)
     if text is not None:

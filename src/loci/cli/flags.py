@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import tyro
 
 from loci.errors import LociError
+from loci.training.plan import LARGEST_SEED
 
 #: Defaults that tell a reader nothing: a flag left out, a switch not set, a list of nothing.
 SILENT = ("None", "False", "")
@@ -22,7 +23,7 @@ LONGEST_NUMBER = 8
 
 #: What flags of these names may be, in every command that has them: beyond, no machine could do it.
 BOUNDS = {
-    "seed": (0, 2**53),
+    "seed": (0, LARGEST_SEED),
     "threads": (1, 1024),
     "samples": (1, 10_000),
     "draws": (1, 10_000),

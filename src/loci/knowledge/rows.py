@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
-from loci.files import atomic_writer
+from loci.files import atomic_writer, parse_json
 from loci.text.findings import raise_first_error
 from loci.text.records import has_surrogate
 from loci.text.source import Source, load
@@ -93,12 +93,7 @@ def row_from_json(line: str, *, question: str | None = None) -> Prediction:
 
     `question` stands in where a row has none.
     """
-    try:
-        data: Any = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise LociError(f"not valid JSON: {error.msg}") from None
-    except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists without end
-        raise LociError("not valid JSON: nothing here can hold it") from None
+    data = parse_json(line)
     if not isinstance(data, dict):
         raise LociError("a prediction row is a JSON object")
     if question is not None:
