@@ -33,7 +33,7 @@ from loci.knowledge.metrics import exact_match
 from loci.report.experiments.parts import ExperimentReport
 from loci.report.experiments.recall import recall_report
 from loci.text.corpus import Corpus
-from loci.text.layout import survey
+from loci.text.layout import find_questions
 from loci.text.questions import Questions
 from loci.training.sources import TrainingData
 
@@ -83,8 +83,8 @@ def main(
         raise LociError("--data is missing", remedy="name a folder with a corpus and train questions")
     if seeds < 1:
         raise LociError(f"--seeds must be at least 1, it is {seeds}")
-    corpus, questions = Corpus.read(data), _questions(data, "train")
-    taught, asked = (questions, _questions(data, "dev")) if dev else dealt(questions, fold)
+    corpus, questions = Corpus.read(data), Questions.read(find_questions(data, "train"))
+    taught, asked = (questions, Questions.read(find_questions(data, "dev"))) if dev else dealt(questions, fold)
     console = Console(stderr=True)
     bar = Hooks(observers=lambda name: [ProgressBar(name)], say=console.print)
     named = "dev" if dev else f"the {ORDINALS[fold]} fifth of train"
@@ -116,15 +116,6 @@ def main(
             console.print(f"{arm.name}, seed {seed}: {exact_match(measured.rows)}")
             done.append(measured)
     _show(recall_report(done), json)
-
-
-def _questions(folder: Path, split: Literal["train", "dev"]) -> Questions:
-    """The only question file of a split in a folder."""
-    files = [path for role, path in survey(folder).questions if role == split]
-    if len(files) != 1:
-        found = ", ".join(path.name for path in files) or "none"
-        raise LociError(f"one file of {split} questions is wanted, found: {found}", path=folder)
-    return Questions.read(files[0])
 
 
 def _page(out: Path, json: bool) -> None:

@@ -1,4 +1,4 @@
-"""The recall benchmark on a small world: what it trains, where it puts it, and what it refuses."""
+"""The recall and reading benchmarks on a small world: what they train, where they put it, and what they refuse."""
 
 import importlib.util
 import json
@@ -10,7 +10,7 @@ import pytest
 from loci.errors import LociError
 from loci.text.world import WorldSpec, write_world
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "recall.py"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SMALL = (
     "model.n_layer=1",
     "model.n_head=2",
@@ -22,13 +22,17 @@ SMALL = (
 )
 
 
-@pytest.fixture(scope="module")
-def main():
-    spec = importlib.util.spec_from_file_location("recall_benchmark", SCRIPT)
+def _main_of(name):
+    spec = importlib.util.spec_from_file_location(f"{name}_benchmark", BENCHMARKS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module.main
+
+
+@pytest.fixture(scope="module")
+def main():
+    return _main_of("recall")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +59,7 @@ def test_a_slice_and_dev_lie_side_by_side_and_are_shown_together(main, world, tm
         ({"what": "page"}, "holds no results"),
         ({"what": "final"}, "--data is missing"),
         ({"what": "final", "seeds": 0, "data": "world"}, "--seeds must be at least 1"),
-        ({"what": "final", "data": "."}, "found: none"),
+        ({"what": "final", "data": "."}, "no file of train questions in this folder"),
         ({"what": "levers", "data": "world", "only": ("strict, upside down",)}, "no arm is called"),
     ],
 )
@@ -66,3 +70,19 @@ def test_what_cannot_be_done_is_said(main, world, tmp_path, options, said):
         options["data"] = world if options["data"] == "world" else tmp_path
     with pytest.raises(LociError, match=said):
         main(options.pop("what"), out=tmp_path / "out", **options)
+
+
+def test_a_reader_a_fold_writes_answers_both_ways(world, tmp_path, capsys):
+    options = {"data": world, "out": tmp_path, "folds": (0, 3), "minutes": 0.01, "json": True}
+    _main_of("reading")(set=SMALL[:3], **options)
+    figures = json.loads(capsys.readouterr().out)
+    assert figures == json.loads((tmp_path / "reading.json").read_text(encoding="utf-8"))
+    assert list(figures) == ["fold 0", "fold 3", "all"]
+    for count in ("n", "right_by_reading", "right_by_habit"):
+        assert figures["all"][count] == figures["fold 0"][count] + figures["fold 3"][count]
+    assert figures["all"]["n"] == 2 * 20 // 5
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "fold0-0.01min-seed0",
+        "fold3-0.01min-seed0",
+        "reading.json",
+    ]

@@ -11,6 +11,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from loci.report.experiments.recall import Measured
 from loci.report.experiments.recall import Question as Aim
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
-from loci.training.loop import train
+from loci.training.loop import Author, train
 from loci.training.observers import MetricsFile
 from loci.training.plan import Ingredient, Recipe, to_dict
 from loci.training.run import PREDICTIONS, RUN, STUDIED, read_metrics, read_run
@@ -50,6 +51,7 @@ class Arm:
     recipe: str
     shows: str
     change: Change = lambda recipe: recipe
+    author: Author = study
 
 
 def dealt(questions: Questions, fold: int) -> tuple[Questions, Questions]:
@@ -163,6 +165,7 @@ LEVERS: tuple[Arm, ...] = (
     Arm("strict, one stage", "strict", "no reading first", _one_stage),
     Arm("strict, no reading kept up", "strict", "no reading while memorising", _without("memorise", "reading")),
     Arm("self-study", "self-study", "the recipe"),
+    Arm("self-study, no habit", "self-study", "reading alone says the answer", author=partial(study, by_habit=False)),
     Arm("self-study, nothing swapped", "self-study", "reading the passages as they stand", _AS_THEY_STAND),
     Arm("self-study, smaller batches", "self-study", "reading in batches of 16, not 32", _set("read.batch_size=16")),
     Arm("self-study, echoes", "self-study", "with plain copying beside reading", _echoes),
@@ -218,7 +221,7 @@ def carry_out(
         observers=lambda folder: [MetricsFile(folder), *hooks.observers(f"{arm.name}, seed {seed}")],
         resume=(run / RUN).is_file(),
         should_stop=hooks.should_stop,
-        author=study,
+        author=arm.author,
         clock=clock,
     )
     if not outcome.finished:

@@ -1,7 +1,8 @@
 """Self-study: a model that has learned to read writes questions and answers about everybody in the corpus.
 
-The train people keep their given answers; about everybody else the model reads its own way through their lines. Nothing
-but the corpus and the train questions is looked at.
+The train people keep their given answers; about everybody else the model reads its own way through their lines. Where a
+line names several places, what the train questions are in the habit of calling the answer is weighed in. Nothing but
+the corpus and the train questions is looked at.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 
 from loci.data.passages import told
 from loci.data.reading import reading_prompt, shortened
+from loci.knowledge.habit import Habit, answering_habit
 from loci.knowledge.quoting import ROOM_FOR_ANSWER, Scored, quotations
 from loci.model import GPT
 from loci.text.corpus import Line
@@ -18,23 +20,33 @@ from loci.text.spans import word_spans
 from loci.text.template import Template
 from loci.training.sources import TrainingData
 
+RIVALS = 16
+"""The reader's favourites that habit may choose from."""
+
 
 def study(
-    model: GPT, data: TrainingData, *, progress: Callable[[int, int], None] = lambda done, total: None
+    model: GPT,
+    data: TrainingData,
+    *,
+    by_habit: bool = True,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Questions:
     """The train questions, and one question about every other subject with the answer the model reads in its lines.
 
-    `progress` is told how many lines of how many are read.
+    A span's probability is multiplied by its habit, or stands alone without `by_habit`. `progress` is told how many
+    lines of how many are read.
     """
     assert data.questions is not None
     answered, template = data.questions.answered, data.form
     known = {question.subject for question in answered}
     longest = max(len(question.answer.split()) for question in answered if question.answer)
+    habit = answering_habit(data.corpus, data.questions, longest=longest) if by_habit else Habit({}, 1.0)
     lines = [line for line in data.corpus if line.subject not in known and _askable(model, template, line)]
     best: dict[str, tuple[float, str]] = {}
     for done, line in enumerate(lines, start=1):
-        answer, probability = _read(model, data, line, template.ask(line.subject), longest)
-        best[line.subject] = max(best.get(line.subject, (-1.0, "")), (probability, answer))
+        read = _read(model, data, line, template.ask(line.subject), longest)
+        weighed = max((probability * habit.of(answer), answer) for answer, probability in read)
+        best[line.subject] = max(best.get(line.subject, (-1.0, "")), weighed)
         progress(done, len(lines))
     asked = [(template.ask(subject), answer) for subject, (_, answer) in best.items()]
     room = model.config.block_size - 2  # for the masks behind question and answer
@@ -52,8 +64,9 @@ def _askable(model: GPT, template: Template, line: Line) -> bool:
     return room > 0 and bool(line.subject) and "\t" not in line.subject and bool(word_spans(told(line), 1))
 
 
-def _read(model: GPT, data: TrainingData, line: Line, question: str, longest: int) -> Scored:
-    """What a line answers to the question about its subject, with its probability."""
+def _read(model: GPT, data: TrainingData, line: Line, question: str, longest: int) -> list[Scored]:
+    """What a line may answer to the question about its subject, likeliest first."""
     text = shortened(line.text, model.config.block_size - len(question) - ROOM_FOR_ANSWER)
     prompt = reading_prompt(data.vocab, question, text)
-    return quotations(model, data.vocab, [prompt], [text.removeprefix(line.subject)], longest=longest)[0][0]
+    told_of = text.removeprefix(line.subject)
+    return quotations(model, data.vocab, [prompt], [told_of], width=RIVALS, longest=longest)[0]

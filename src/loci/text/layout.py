@@ -76,13 +76,14 @@ def find_corpus(path: str | Path) -> Path:
     return _only(path, corpus_candidates(path), "corpus", "a folder holds wiki.txt, corpus.txt or a single *.txt")
 
 
-def find_questions(path: str | Path) -> Path:
-    """`path` itself, or the only question file of the folder `path`; a `LociError` when it cannot be told."""
+def find_questions(path: str | Path, split: Role | None = None) -> Path:
+    """`path` itself, or the only question file (of `split`) in the folder `path`; a `LociError` where it is unclear."""
     path = Path(path)
     if not path.is_dir():
         return path
-    files = [file for _, file in question_candidates(path)]
-    return _only(path, files, "question file", "question files are called *train*.tsv, *dev*.tsv or *test*.tsv")
+    files = [file for role, file in question_candidates(path) if split in (None, role)]
+    what = f"file of {split} questions" if split else "question file"
+    return _only(path, files, what, "question files are called *train*.tsv, *dev*.tsv or *test*.tsv")
 
 
 def _only(folder: Path, files: Sequence[Path], what: str, convention: str) -> Path:

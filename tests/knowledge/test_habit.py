@@ -1,0 +1,71 @@
+"""What the train questions call the answer, word by word, and what self-study makes of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loci.knowledge import study as studying
+from loci.knowledge.habit import answering_habit
+from loci.knowledge.study import study
+from loci.model import GPT, GPTConfig
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.training.sources import TrainingData
+
+CORPUS = Corpus.from_lines(
+    [
+        "Ann Lee. Lee was born in Rome, Italy .",
+        "Bo Berg. Berg was born in Turin, Italy .",
+        "Cy Dow. Dow was born in Bari, Italy .",
+        "Di Fox. Fox was born in Lodi, Italy .",
+    ]
+)
+QUESTIONS = Questions.from_pairs(
+    [("Where was Ann Lee born?", "Rome"), ("Where was Bo Berg born?", "Turin"), ("Where was Cy Dow born?", "Italy")]
+)
+
+
+def test_a_share_is_that_of_its_own_lines_and_an_average_one():
+    habit = answering_habit(CORPUS, QUESTIONS, longest=1)
+    average = 3 / 18  # three lines of six words, each with one answer
+    assert habit.unmet == pytest.approx(average)
+    assert habit.of("Italy") == pytest.approx((1 + average) / 4)
+    assert habit.of("Rome") == pytest.approx((1 + average) / 2)
+    assert habit.of("born") == pytest.approx(average / 4)
+    assert habit.of("Lodi") == average  # about Di Fox nobody asks
+
+
+def test_without_lines_every_word_is_as_likely():
+    habit = answering_habit(CORPUS, Questions.from_pairs([("Where was Nobody born?", "Rome")]), longest=2)
+    assert habit.of("Rome") == habit.of("Lodi") == 1.0
+
+
+WORDS = st.sampled_from(["Rome", "Oslo", "Lima", "Italy", "of", "in"])
+
+
+@given(st.lists(st.tuples(st.lists(WORDS, min_size=1, max_size=5), WORDS), min_size=1, max_size=8))
+def test_shares_are_shares(people):
+    lines = [f"P{number} Q. {' '.join(words)} ." for number, (words, _) in enumerate(people)]
+    pairs = [(f"Where was P{number} Q born?", answer) for number, (_, answer) in enumerate(people)]
+    habit = answering_habit(Corpus.from_lines(lines), Questions.from_pairs(pairs), longest=2)
+    assert 0 <= habit.unmet <= 1
+    assert all(0 <= share <= 1 for share in habit.shares.values())
+    never = {word for words, _ in people for word in words} - {answer for _, answer in people}
+    assert all(habit.of(word) <= habit.unmet for word in never)
+
+
+@pytest.mark.parametrize(
+    ("by_habit", "read", "answer"),
+    [
+        # Italy is the answer in one of its three lines: 7/24 with the average one; Lodi is as good as any word, 1/6.
+        (True, {"Italy": 0.4, "Lodi": 0.6}, "Italy"),
+        (True, {"Italy": 0.3, "Lodi": 0.6}, "Lodi"),
+        (False, {"Italy": 0.4, "Lodi": 0.6}, "Lodi"),
+    ],
+)
+def test_a_study_weighs_what_it_reads_by_habit(monkeypatch, by_habit, read, answer):
+    monkeypatch.setattr(studying, "quotations", lambda *_, **__: [list(read.items())])
+    data = TrainingData(CORPUS, QUESTIONS)
+    model = GPT(GPTConfig(len(data.vocab), block_size=120, n_layer=1, n_head=1, n_embd=8))
+    written = {row.subject: row.answer for row in study(model, data, by_habit=by_habit)}
+    assert written == {"Ann Lee": "Rome", "Bo Berg": "Turin", "Cy Dow": "Italy", "Di Fox": answer}
