@@ -6,6 +6,7 @@ and are asked the dev file, which is a look at dev: write it down.
 
     python benchmarks/recall.py levers   --data course --out recall --minutes 10 --seeds 3
     python benchmarks/recall.py variants --data course --out recall --minutes 10 --seeds 3
+    python benchmarks/recall.py storing  --data course --out recall --minutes 3 --studied RUN/studied.tsv
     python benchmarks/recall.py curve    --data course --out recall --recipes strict --seeds 1
     python benchmarks/recall.py final    --data course --out recall --dev --seeds 3
     python benchmarks/recall.py page     --out recall
@@ -26,7 +27,8 @@ from rich.table import Table
 
 from loci.cli.progress import ProgressBar
 from loci.errors import LociError
-from loci.experiments.recall import LEVERS, Arm, carry_out, dealt, read_results, variant_arms
+from loci.experiments.recall import carry_out, dealt, read_results
+from loci.experiments.recall_arms import LEVERS, Arm, storing_arms, variant_arms
 from loci.experiments.trials import Hooks
 from loci.files import write_json
 from loci.knowledge.metrics import exact_match
@@ -35,12 +37,13 @@ from loci.report.experiments.recall import recall_report
 from loci.text.corpus import Corpus
 from loci.text.layout import find_questions
 from loci.text.questions import Questions
+from loci.training.run import STUDIED
 from loci.training.sources import TrainingData
 
 MINUTES = (5.0, 10.0, 20.0, 40.0, 60.0)
 ATTENTIONS = ("vanilla", "rope", "synthesizer", "perceiver", "folded")
 ORDINALS = ("first", "second", "third", "fourth", "last")
-What = Literal["levers", "variants", "curve", "final", "page"]
+What = Literal["levers", "variants", "storing", "curve", "final", "page"]
 
 
 def main(
@@ -54,6 +57,7 @@ def main(
     fold: int = 0,
     dev: bool = False,
     processor: bool = False,
+    studied: Path | None = None,
     only: tuple[str, ...] = (),
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     json: bool = False,
@@ -62,6 +66,7 @@ def main(
 
     Args:
         what: levers: the recipe and what it is without each part. variants: the same recipe with other attention.
+            storing: other attention learns by heart what one and the same reader wrote.
             curve: accuracy after 5 to 60 minutes. final: the recipe itself. page: all of it that is there, on one page.
         out: Where the runs go, in a folder for each question; page writes recall.html and results.json there.
         data: A folder with a corpus, train questions and, for --dev, a dev file.
@@ -73,6 +78,7 @@ def main(
         dev: Learn from all train questions and ask the dev file instead.
         processor: Count minutes by the processor's own clock, which other work on the machine hardly changes; for one
             thread.
+        studied: For storing: the questions and answers a self-study run wrote, taught by the same slice.
         only: Only the arms of these names.
         set: A change to the recipe, as stage.field=value or model.field=value.
         json: Print JSON instead of a table.
@@ -89,7 +95,7 @@ def main(
     bar = Hooks(observers=lambda name: [ProgressBar(name)], say=console.print)
     named = "dev" if dev else f"the {ORDINALS[fold]} fifth of train"
     done = []
-    plan = _plan(what, recipes, minutes)
+    plan = _plan(what, recipes, minutes, studied)
     if unknown := sorted({*only} - {arm.name for arm, _ in plan}):
         raise LociError(
             f"no arm is called {unknown[0]!r}", remedy="; ".join(dict.fromkeys(arm.name for arm, _ in plan))
@@ -100,6 +106,7 @@ def main(
         for seed in range(first_seed, first_seed + seeds):
             slice_name = "dev" if dev else f"fold{fold}"
             run = out / what / f"{_slug(arm.name)}{f'-{time:g}min' if time else ''}-{slice_name}-seed{seed}"
+            _require_same_lesson(run, studied)
             measured = carry_out(
                 arm,
                 TrainingData(corpus, taught),
@@ -116,6 +123,13 @@ def main(
             console.print(f"{arm.name}, seed {seed}: {exact_match(measured.rows)}")
             done.append(measured)
     _show(recall_report(done), json)
+
+
+def _require_same_lesson(run: Path, studied: Path | None) -> None:
+    """Refuse a folder in which something else was learned by heart."""
+    kept = run / STUDIED
+    if studied is not None and kept.is_file() and Questions.read(kept).hash != Questions.read(studied).hash:
+        raise LociError("was written by another reader", path=kept, remedy="choose another --out")
 
 
 def _page(out: Path, json: bool) -> None:
@@ -144,11 +158,17 @@ def _show(report: ExperimentReport, json: bool) -> None:
             Console().print(drawn)
 
 
-def _plan(what: What, recipes: tuple[str, ...], minutes: float | None) -> list[tuple[Arm, float | None]]:
+def _plan(
+    what: What, recipes: tuple[str, ...], minutes: float | None, studied: Path | None
+) -> list[tuple[Arm, float | None]]:
     if what == "levers":
         return [(arm, minutes) for arm in LEVERS if arm.recipe in recipes]
     if what == "variants":
         return [(arm, minutes) for recipe in recipes for arm in variant_arms(recipe, ATTENTIONS)]
+    if what == "storing":
+        if studied is None:
+            raise LociError("--studied is missing", remedy="name the studied.tsv of a self-study run")
+        return [(arm, minutes) for arm in storing_arms(Questions.read(studied), ATTENTIONS)]
     own = [Arm(recipe, recipe, "the recipe") for recipe in recipes]
     return [(arm, time) for arm in own for time in (MINUTES if what == "curve" and minutes is None else (minutes,))]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from loci.errors import LociError
+from loci.text.questions import Questions
 from loci.text.world import WorldSpec, write_world
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -58,6 +59,7 @@ def test_a_slice_and_dev_lie_side_by_side_and_are_shown_together(main, world, tm
     [
         ({"what": "page"}, "holds no results"),
         ({"what": "final"}, "--data is missing"),
+        ({"what": "storing", "data": "world"}, "--studied is missing"),
         ({"what": "final", "seeds": 0, "data": "world"}, "--seeds must be at least 1"),
         ({"what": "final", "data": "."}, "no file of train questions in this folder"),
         ({"what": "levers", "data": "world", "only": ("strict, upside down",)}, "no arm is called"),
@@ -70,6 +72,24 @@ def test_what_cannot_be_done_is_said(main, world, tmp_path, options, said):
         options["data"] = world if options["data"] == "world" else tmp_path
     with pytest.raises(LociError, match=said):
         main(options.pop("what"), out=tmp_path / "out", **options)
+
+
+def test_other_attention_learns_by_heart_what_one_reader_wrote(main, world, tmp_path, capsys):
+    lesson = tmp_path / "lesson.tsv"
+    people = Questions.read(world / "birth_places_train.tsv")
+    Questions.from_pairs([(row.text, "Rome") for row in people]).write(lesson)
+    options = {"data": world, "out": tmp_path / "out", "seeds": 1, "only": ("storing, synthesizer",)}
+    small = {"minutes": None, "set": tuple(change for change in SMALL if not change.startswith("read")), "json": True}
+    main("storing", studied=lesson, **options, **small)
+    run = tmp_path / "out" / "storing" / "storing-synthesizer-fold0-seed0"
+    assert Questions.read(run / "studied.tsv").hash == Questions.read(lesson).hash
+    assert json.loads((run / "result.json").read_text(encoding="utf-8"))["faithful"][1] == 4
+    capsys.readouterr()
+    main("page", out=tmp_path / "out")
+    assert "Storing without reading" in capsys.readouterr().out
+    Questions.from_pairs([(row.text, "Oslo") for row in people]).write(lesson)
+    with pytest.raises(LociError, match="written by another reader"):
+        main("storing", studied=lesson, **options, **small)
 
 
 def test_a_reader_a_fold_writes_answers_both_ways(world, tmp_path, capsys):

@@ -3,7 +3,8 @@ import dataclasses
 import pytest
 
 from loci.errors import LociError
-from loci.experiments.recall import FOLDS, LEVERS, carry_out, dealt, read_results, variant_arms
+from loci.experiments.recall import FOLDS, carry_out, dealt, read_results
+from loci.experiments.recall_arms import LEVERS, storing_arms, variant_arms
 from loci.knowledge.study import study
 from loci.model import GPTConfig
 from loci.recipes import DataShape, make_recipe
@@ -46,7 +47,9 @@ def test_one_stage_has_the_time_of_all():
     assert sum(stage.minutes for stage in arm.change(whole).stages) == sum(stage.minutes for stage in whole.stages)
 
 
-ARMS = [*LEVERS, *variant_arms("strict", ("vanilla", "synthesizer", "perceiver", "folded"))]
+OTHERS = ("vanilla", "synthesizer", "perceiver", "folded")
+NOTHING = Questions.from_pairs([])
+ARMS = [*LEVERS, *variant_arms("strict", OTHERS), *storing_arms(NOTHING, ("rope", *OTHERS))]
 
 
 @pytest.mark.parametrize("arm", ARMS, ids=lambda arm: arm.name)

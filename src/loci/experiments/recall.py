@@ -10,29 +10,25 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from loci.errors import LociError
+from loci.experiments.recall_arms import Arm
 from loci.experiments.trials import Hooks, Stopped
 from loci.files import read_object, write_json
 from loci.knowledge.answer import answer_questions
 from loci.knowledge.prompts import question_prompts
 from loci.knowledge.recall_ceiling import recall_waterfall
 from loci.knowledge.rows import Prediction, read_predictions, write_predictions
-from loci.knowledge.study import study
 from loci.model import GPTConfig
-from loci.model.variants import VARIANTS
 from loci.recipes import DataShape, make_recipe
 from loci.report.experiments.recall import Measured
 from loci.report.experiments.recall import Question as Aim
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
-from loci.training.loop import Author, train
+from loci.training.loop import train
 from loci.training.observers import MetricsFile
-from loci.training.plan import Ingredient, Recipe, to_dict
+from loci.training.plan import Recipe, to_dict
 from loci.training.run import PREDICTIONS, RUN, STUDIED, read_metrics, read_run
 from loci.training.sources import TrainingData
 
@@ -40,18 +36,6 @@ FOLDS = 5
 RESULT, ASKED, ASKED_HASH = "result.json", "asked.jsonl", "asked_hash"
 LAST_STEPS = 20
 """Steps at the end of a stage whose mean loss is told."""
-Change = Callable[[Recipe], Recipe]
-
-
-@dataclass(frozen=True)
-class Arm:
-    """One way to train, and what it is to show."""
-
-    name: str
-    recipe: str
-    shows: str
-    change: Change = lambda recipe: recipe
-    author: Author = study
 
 
 def dealt(questions: Questions, fold: int) -> tuple[Questions, Questions]:
@@ -70,122 +54,6 @@ def dealt(questions: Questions, fold: int) -> tuple[Questions, Questions]:
     others = questions.rows[:start] + questions.rows[stop:]
     rest = tuple(row for row in others if row.text not in texts and row.subject not in subjects)
     return dataclasses.replace(questions, rows=rest), asked
-
-
-def _options(objective: str, **options: Any) -> Change:
-    """The recipe with other options for every ingredient of an objective."""
-
-    def other(part: Ingredient) -> Ingredient:
-        changed = dataclasses.replace(part, options={**part.options, **options})
-        return changed if part.objective == objective else part
-
-    return lambda recipe: _mapped(recipe, other)
-
-
-def _mapped(recipe: Recipe, change: Callable[[Ingredient], Ingredient]) -> Recipe:
-    """The recipe with every ingredient changed."""
-    stages = tuple(dataclasses.replace(s, mixture=tuple(map(change, s.mixture))) for s in recipe.stages)
-    return dataclasses.replace(recipe, stages=stages)
-
-
-def _whole_lines(recipe: Recipe) -> Recipe:
-    return _options("by-heart", view="line", longest=160)(_options("reading", view="line")(recipe))
-
-
-def _without(stage_name: str, objective: str) -> Change:
-    """The recipe without one ingredient of one stage."""
-
-    def change(recipe: Recipe) -> Recipe:
-        stages = tuple(
-            dataclasses.replace(stage, mixture=tuple(part for part in stage.mixture if part.objective != objective))
-            if stage.name == stage_name
-            else stage
-            for stage in recipe.stages
-        )
-        return dataclasses.replace(recipe, stages=stages)
-
-    return change
-
-
-def _set(*assignments: str) -> Change:
-    """The recipe with fields set as on the command line."""
-    return lambda recipe: recipe.override(assignments)
-
-
-def _one_stage(recipe: Recipe) -> Recipe:
-    """Everything from the first step on: the last stage alone, in the time of all."""
-    share = sum(stage.time_share for stage in recipe.stages)
-    minutes = sum(stage.minutes or 0.0 for stage in recipe.stages)
-    last = dataclasses.replace(recipe.stages[-1], time_share=share)
-    return dataclasses.replace(recipe, stages=(last.with_budget(minutes=minutes) if minutes else last,))
-
-
-def _behind_the_question(recipe: Recipe) -> Recipe:
-    """The line is recited behind the question: train people's lines are learned there, all lines behind carriers."""
-    *before, last = recipe.stages
-    learned = {**last.mixture[0].options, "carried": 0.5}
-    mixture = (
-        Ingredient("by-heart", source="unasked", share=0.5, options=learned),
-        Ingredient("by-heart", share=0.2, options=learned),
-        Ingredient("reciting", source="passages", share=0.2, options=last.mixture[0].options),
-        dataclasses.replace(last.mixture[-1], share=0.1),
-    )
-    stages = (*before, dataclasses.replace(last, mixture=mixture))
-    return dataclasses.replace(recipe, stages=stages, answering="recite")
-
-
-def _all_alike(recipe: Recipe) -> Recipe:
-    """Lines of people asked about in training as often as others."""
-    return _mapped(
-        recipe, lambda part: dataclasses.replace(part, source="corpus") if part.source == "unasked" else part
-    )
-
-
-def _echoes(recipe: Recipe) -> Recipe:
-    """Three tenths of the reading stage go to plain copying."""
-    read = recipe.stages[0]
-    mixture = tuple(dataclasses.replace(part, share=part.share * 0.7) for part in read.mixture)
-    read = dataclasses.replace(read, mixture=(*mixture, Ingredient("echo", share=0.3)))
-    return dataclasses.replace(recipe, stages=(read, *recipe.stages[1:]))
-
-
-_AS_THEY_STAND = _options("reading", subject=0.0, answer=0.0, word=0.0)
-LEVERS: tuple[Arm, ...] = (
-    Arm("strict", "strict", "the recipe"),
-    Arm("strict, whole lines", "strict", "lines instead of gists: twice as much to learn", _whole_lines),
-    Arm("strict, all lines alike", "strict", "people asked about in training are learned as often", _all_alike),
-    Arm(
-        "strict, shorter decay",
-        "strict",
-        "the rate falls in the last half, not from 30 % on",
-        _set("memorise.decay=0.5"),
-    ),
-    Arm("strict, behind the question", "strict", "the line is recited behind the question", _behind_the_question),
-    Arm("strict, nothing swapped", "strict", "reading the passages as they stand", _AS_THEY_STAND),
-    Arm("strict, one stage", "strict", "no reading first", _one_stage),
-    Arm("strict, no reading kept up", "strict", "no reading while memorising", _without("memorise", "reading")),
-    Arm("self-study", "self-study", "the recipe"),
-    Arm("self-study, no habit", "self-study", "reading alone says the answer", author=partial(study, by_habit=False)),
-    Arm("self-study, nothing swapped", "self-study", "reading the passages as they stand", _AS_THEY_STAND),
-    Arm("self-study, smaller batches", "self-study", "reading in batches of 16, not 32", _set("read.batch_size=16")),
-    Arm("self-study, echoes", "self-study", "with plain copying beside reading", _echoes),
-    Arm("self-study, no lines by heart", "self-study", "reading alone", _without("read", "by-heart")),
-)
-
-
-def variant_arms(recipe: str, names: Sequence[str]) -> tuple[Arm, ...]:
-    """The same recipe with another attention, positions or trunk each."""
-
-    def with_variant(name: str) -> Change:
-        def change(made: Recipe) -> Recipe:
-            model = {**made.model, **VARIANTS[name].point}
-            if model["attention"] == "folded":  # its queries and keys meet as they are
-                model["qk_norm"] = False
-            return dataclasses.replace(made, model=model)
-
-        return change
-
-    return tuple(Arm(f"{recipe}, {name}", recipe, f"{name} attention", with_variant(name)) for name in names)
 
 
 def carry_out(

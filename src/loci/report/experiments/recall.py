@@ -28,7 +28,8 @@ RECORD_NOTE = (
     "Exact match; n counts the answers of all seeds, intervals are over questions. "
     f"The public record on the course's dev names is {100 * RECORD:.1f} %."
 )
-Question = Literal["levers", "variants", "curve", "final"]
+Question = Literal["levers", "variants", "storing", "curve", "final"]
+ORDER: tuple[Question, ...] = ("final", "curve", "levers", "variants", "storing")
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Measured:
 
 def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
     """Everything that was measured, in sections; a question nobody asked is left out."""
-    by_what = {what: [m for m in measured if m.what == what] for what in ("final", "curve", "levers", "variants")}
+    by_what = {what: [m for m in measured if m.what == what] for what in ORDER}
     shown = by_what["final"] or measured
     best = [(own[0].name, pooled(own), seeds_of(len(own))) for own in grouped(shown)]
     sections = [
@@ -85,6 +86,9 @@ def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
     if by_what["variants"]:
         alike = _split(by_what["variants"], lambda m: (m.recipe, m.minutes, m.asked))
         sections.append(Section("Which attention stores facts?", tables=[_variants(own) for own in alike]))
+    if by_what["storing"]:
+        alike = _split(by_what["storing"], lambda m: (m.minutes, m.asked))
+        sections.append(Section("Storing without reading", tables=[_storing(own) for own in alike]))
     return ExperimentReport(
         title="Recall",
         subtitle="What a small transformer answers from memory about people it was never asked about.",
@@ -212,6 +216,21 @@ def _variants(measured: Sequence[Measured]) -> Table:
         "the text in view. Remembers: gives the answer it had read, right or wrong."
     )
     return Table(headers, rows, caption)
+
+
+def _storing(measured: Sequence[Measured]) -> Table:
+    """What each attention remembers of answers that were written for it."""
+    rows: list[list[Cell]] = []
+    for own in grouped(measured):
+        kept = [m.faithful for m in own if m.faithful is not None]
+        each = " · ".join(f"{100 * right / n:.1f}" for right, n in kept)
+        characters = round(sum(m.characters for m in own) / len(own))
+        rows.append([own[0].arm.partition(", ")[2], own[0].parameters, characters, _counted(kept), each])
+    caption = (
+        f"{_time(measured)} minutes for all, from the first step: questions and answers that one and the same reader "
+        f"wrote, asked about {measured[0].asked}. Remembers: gives the answer that was written, right or wrong."
+    )
+    return Table(("attention", "parameters", "characters", "remembers", "each seed, %"), rows, caption)
 
 
 def curve_figure(measured: Sequence[Measured]) -> go.Figure:
