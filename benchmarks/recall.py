@@ -79,7 +79,7 @@ def main(
         processor: Count minutes by the processor's own clock, which other work on the machine hardly changes; for one
             thread.
         studied: For storing: the questions and answers a self-study run wrote, taught by the same slice.
-        only: Only the arms of these names.
+        only: Only the arms of these names; of a curve or final, a lever's arm instead of the recipe itself.
         set: A change to the recipe, as stage.field=value or model.field=value.
         json: Print JSON instead of a table.
     """
@@ -95,7 +95,7 @@ def main(
     bar = Hooks(observers=lambda name: [ProgressBar(name)], say=console.print)
     named = "dev" if dev else f"the {ORDINALS[fold]} fifth of train"
     done = []
-    plan = _plan(what, recipes, minutes, studied)
+    plan = _plan(what, recipes, minutes, studied, only)
     if unknown := sorted({*only} - {arm.name for arm, _ in plan}):
         raise LociError(
             f"no arm is called {unknown[0]!r}", remedy="; ".join(dict.fromkeys(arm.name for arm, _ in plan))
@@ -159,7 +159,7 @@ def _show(report: ExperimentReport, json: bool) -> None:
 
 
 def _plan(
-    what: What, recipes: tuple[str, ...], minutes: float | None, studied: Path | None
+    what: What, recipes: tuple[str, ...], minutes: float | None, studied: Path | None, only: tuple[str, ...]
 ) -> list[tuple[Arm, float | None]]:
     if what == "levers":
         return [(arm, minutes) for arm in LEVERS if arm.recipe in recipes]
@@ -169,7 +169,7 @@ def _plan(
         if studied is None:
             raise LociError("--studied is missing", remedy="name the studied.tsv of a self-study run")
         return [(arm, minutes) for arm in storing_arms(Questions.read(studied), ATTENTIONS)]
-    own = [Arm(recipe, recipe, "the recipe") for recipe in recipes]
+    own = [arm for arm in LEVERS if arm.recipe in recipes and (only or arm.name == arm.recipe)]
     return [(arm, time) for arm in own for time in (MINUTES if what == "curve" and minutes is None else (minutes,))]
 
 

@@ -5,7 +5,8 @@ names and places, so that nothing can be learned by heart and only reading pays.
 
 - **strict** learns the gist of every line by heart, and, asked, writes down what it remembers of the subject and reads
   it. Nothing question-shaped about a person outside the train questions is ever seen.
-- **self-study** reads the whole corpus, writes a question and an answer about everybody, and learns these by heart.
+- **self-study** reads the whole corpus, writes a question and an answer about everybody, and learns these by heart. Of
+  what it reads it prefers words that the train questions often call the answer (`loci.knowledge.habit`).
 
 The gist (`loci.text.gist`) holds an answer only where answers are names; for others whole lines are learned.
 docs/experiments.md has what was tried, and what each part brings.

@@ -147,7 +147,7 @@ def _finals(measured: Sequence[Measured]) -> Table:
 def _curve(measured: Sequence[Measured]) -> Table:
     rows: list[list[Cell]] = [
         [own[0].arm, own[0].asked, _time(own), sum(m.characters for m in own) // len(own), _each(own), pooled(own)]
-        for own in sorted(grouped(measured), key=lambda own: (own[0].recipe, own[0].asked, own[0].minutes or 0.0))
+        for own in sorted(grouped(measured), key=lambda own: (own[0].arm, own[0].asked, own[0].minutes or 0.0))
     ]
     return Table(("recipe", "asked", "minutes", "characters read", "each seed, %", "all seeds"), rows)
 
@@ -234,15 +234,15 @@ def _storing(measured: Sequence[Measured]) -> Table:
 
 
 def curve_figure(measured: Sequence[Measured]) -> go.Figure:
-    """Exact match against minutes, one line a recipe."""
+    """Exact match against minutes, one line an arm."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for index, own in enumerate(_split(measured, lambda m: (m.recipe, m.asked))):
+    for index, own in enumerate(_split(measured, lambda m: (m.arm, m.asked))):
         points = sorted(grouped(own), key=lambda seeds: seeds[0].minutes or 0.0)
         times = [seeds[0].minutes for seeds in points]
         rates = [pooled(seeds) for seeds in points]
-        name = own[0].recipe if _asked(measured) == own[0].asked else f"{own[0].recipe}, {own[0].asked}"
+        name = own[0].arm if _asked(measured) == own[0].asked else f"{own[0].arm}, {own[0].asked}"
         colour = series_colour(index)
         ends = [100 * rate.low for rate in rates] + [100 * rate.high for rate in reversed(rates)]
         figure.add_scatter(
