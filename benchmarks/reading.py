@@ -1,7 +1,8 @@
 """Reading alone: how many answers self-study writes rightly about people it was not taught, with and without habit.
 
 One reader is trained for each fifth of the train questions, on the other four, and reads the lines of the people held
-back. What it writes about them is what self-study would learn by heart. The train questions are all that is looked at.
+back. What it writes about them is what self-study would learn by heart, and stays in the reader's folder (studied.tsv).
+The train questions are all that is looked at.
 
     python benchmarks/reading.py --data course --out reading --minutes 6
 """
@@ -36,7 +37,7 @@ from loci.training.checkpoint import load_model
 from loci.training.loop import train
 from loci.training.observers import MetricsFile
 from loci.training.plan import Recipe
-from loci.training.run import RUN
+from loci.training.run import RUN, STUDIED
 from loci.training.sources import TrainingData
 
 Pairs = list[tuple[Prediction, Prediction]]
@@ -75,7 +76,9 @@ def main(
         run = out / f"fold{fold}-{minutes:g}min-seed{seed}"
         _trained(reader, known, run, processor)
         model = load_model(run).model
-        found[f"fold {fold}"] = paired(*(_written(study(model, known, by_habit=way), asked) for way in (False, True)))
+        ways = [study(model, known, by_habit=way) for way in (False, True)]
+        ways[-1].write(run / STUDIED)
+        found[f"fold {fold}"] = paired(*(_rows(written, asked) for written in ways))
     _show(found, out, json)
 
 
@@ -90,7 +93,7 @@ def _trained(reader: Recipe, known: TrainingData, run: Path, processor: bool) ->
     )
 
 
-def _written(studied: Questions, asked: Questions) -> list[Prediction]:
+def _rows(studied: Questions, asked: Questions) -> list[Prediction]:
     """What was written about those asked for, as rows; nothing about somebody without a line."""
     answers = {row.text: row.answer or "" for row in studied}
     return [Prediction(question=row.text, prediction=answers.get(row.text, ""), answers=row.answers) for row in asked]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from loci.errors import LociError
+from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world import WorldSpec, write_world
 
@@ -101,6 +102,9 @@ def test_a_reader_a_fold_writes_answers_both_ways(world, tmp_path, capsys):
     for count in ("n", "right_by_reading", "right_by_habit"):
         assert figures["all"][count] == figures["fold 0"][count] + figures["fold 3"][count]
     assert figures["all"]["n"] == 2 * 20 // 5
+    lesson = Questions.read(tmp_path / "fold3-0.01min-seed0" / "studied.tsv")
+    people = {line.subject for line in Corpus.read(world)}  # everybody: held back, taught, and never asked about
+    assert {row.subject for row in lesson} == people
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "fold0-0.01min-seed0",
         "fold3-0.01min-seed0",
