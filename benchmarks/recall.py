@@ -28,7 +28,7 @@ from rich.table import Table
 from loci.cli.progress import ProgressBar
 from loci.errors import LociError
 from loci.experiments.recall import carry_out, dealt, read_results
-from loci.experiments.recall_arms import LEVERS, Arm, storing_arms, variant_arms
+from loci.experiments.recall_arms import LEVERS, Arm, several_readers, storing_arms, variant_arms
 from loci.experiments.trials import Hooks
 from loci.files import write_json
 from loci.knowledge.metrics import exact_match
@@ -58,6 +58,7 @@ def main(
     dev: bool = False,
     processor: bool = False,
     studied: Path | None = None,
+    readers: tuple[Path, ...] = (),
     only: tuple[str, ...] = (),
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     json: bool = False,
@@ -79,6 +80,7 @@ def main(
         processor: Count minutes by the processor's own clock, which other work on the machine hardly changes; for one
             thread.
         studied: For storing: the questions and answers a self-study run wrote, taught by the same slice.
+        readers: For final: runs of reading.py that read beside self-study, which is then the only arm.
         only: Only the arms of these names; of a curve or final, a lever's arm instead of the recipe itself.
         set: A change to the recipe, as stage.field=value or model.field=value.
         json: Print JSON instead of a table.
@@ -96,6 +98,10 @@ def main(
     named = "dev" if dev else f"the {ORDINALS[fold]} fifth of train"
     done = []
     plan = _plan(what, recipes, minutes, studied, only)
+    if readers:
+        if what != "final":
+            raise LociError("--readers is for final")
+        plan = [(several_readers(readers, TrainingData(corpus, taught).vocab), minutes)]
     if unknown := sorted({*only} - {arm.name for arm, _ in plan}):
         raise LociError(
             f"no arm is called {unknown[0]!r}", remedy="; ".join(dict.fromkeys(arm.name for arm, _ in plan))

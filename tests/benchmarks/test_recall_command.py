@@ -11,6 +11,7 @@ from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world import WorldSpec, write_world
+from loci.training.run import read_run
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SMALL = (
@@ -93,7 +94,7 @@ def test_other_attention_learns_by_heart_what_one_reader_wrote(main, world, tmp_
         main("storing", studied=lesson, **options, **small)
 
 
-def test_a_reader_a_fold_writes_answers_both_ways(world, tmp_path, capsys):
+def test_a_reader_a_fold_writes_answers_both_ways_and_reads_beside_a_study(main, world, tmp_path, capsys):
     options = {"data": world, "out": tmp_path, "folds": (0, 3), "minutes": 0.01, "json": True}
     _main_of("reading")(set=SMALL[:3], **options)
     figures = json.loads(capsys.readouterr().out)
@@ -105,8 +106,9 @@ def test_a_reader_a_fold_writes_answers_both_ways(world, tmp_path, capsys):
     lesson = Questions.read(tmp_path / "fold3-0.01min-seed0" / "studied.tsv")
     people = {line.subject for line in Corpus.read(world)}  # everybody: held back, taught, and never asked about
     assert {row.subject for row in lesson} == people
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "fold0-0.01min-seed0",
-        "fold3-0.01min-seed0",
-        "reading.json",
-    ]
+    readers = sorted(tmp_path.glob("fold*"))
+    assert [path.name for path in readers] == ["fold0-0.01min-seed0", "fold3-0.01min-seed0"]
+    main("final", data=world, out=tmp_path, seeds=1, readers=tuple(readers), set=SMALL, json=True)
+    (run,) = (tmp_path / "final").iterdir()
+    assert run.name == "self-study-3-readers-fold0-seed0"
+    assert read_run(run).recipe.readers == tuple(str(path.resolve()) for path in readers)

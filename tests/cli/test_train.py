@@ -72,6 +72,16 @@ def test_variant_seed_and_minutes_reach_the_recipe(world, tmp_path):
     assert sum(stage.minutes for stage in recipe.stages) == pytest.approx(0.01)
 
 
+def test_a_reader_reads_beside_a_study_and_is_remembered(world, tmp_path):
+    reader, out = tmp_path / "reader", tmp_path / "run"
+    small = ["--data", str(world), "--set", "read.steps=2", "--set", "read.batch_size=4", *TINY]
+    assert main(["train", "--recipe", "reader", "--seed", "1", "--out", str(reader), *small]) == 0
+    small += ["--set", "study.steps=2", "--set", "study.batch_size=4"]
+    assert main(["train", "--recipe", "self-study", "--out", str(out), "--readers", str(reader), *small]) == 0
+    assert read_run(out).recipe.readers == (str(reader.resolve()),)
+    assert main(["train", "--resume", "--out", str(out)]) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -89,6 +99,9 @@ def test_variant_seed_and_minutes_reach_the_recipe(world, tmp_path):
         (["train", "--data", "WORLD", "--save-every", "0", "--out", "OUT"], "--save-every must be from 1"),
         (["train", "--resume", "--out", "RUN", "--minutes", "5", "--seed", "4"], "--minutes, --seed would change it"),
         (["train", "--resume", "--out", "RUN", "--recipe", "strict"], "--recipe would change it"),
+        (["train", "--resume", "--out", "RUN", "--readers", "RUN"], "--readers would change it"),
+        (["train", "--data", "WORLD", "--out", "OUT", "--readers", "RUN"], "recipe demo does not study"),
+        (["train", "--recipe", "self-study", "--data", "WORLD", "--out", "OUT", "--readers", "nobody"], "no such run"),
         (["train", "--data", "WORLD", "--out", "RUN"], "--resume"),
         (["train", "--resume", "--out", "WORLD"], "is no run"),
         (["evaluate", "nowhere", "--questions", "WORLD/birth_dev.tsv"], "no such run"),

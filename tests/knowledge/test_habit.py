@@ -4,12 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loci.errors import LociError
 from loci.knowledge import study as studying
 from loci.knowledge.habit import answering_habit
-from loci.knowledge.study import study
+from loci.knowledge.study import load_readers, study
 from loci.model import GPT, GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
+from loci.text.vocab import Vocab
+from loci.training.checkpoint import save_checkpoint
 from loci.training.sources import TrainingData
 
 CORPUS = Corpus.from_lines(
@@ -69,3 +72,26 @@ def test_a_study_weighs_what_it_reads_by_habit(monkeypatch, by_habit, read, answ
     model = GPT(GPTConfig(len(data.vocab), block_size=120, n_layer=1, n_head=1, n_embd=8))
     written = {row.subject: row.answer for row in study(model, data, by_habit=by_habit)}
     assert written == {"Ann Lee": "Rome", "Bo Berg": "Turin", "Cy Dow": "Italy", "Di Fox": answer}
+
+
+def test_several_readers_are_heard_in_their_mean(monkeypatch):
+    data = TrainingData(CORPUS, QUESTIONS)
+    alone, first, second = (GPT(GPTConfig(len(data.vocab), 120, n_layer=1, n_head=1, n_embd=8)) for _ in range(3))
+    said = {id(alone): [("Lodi", 0.9), ("born", 0.1)], id(first): [("Italy", 0.8)], id(second): [("Italy", 0.7)]}
+    monkeypatch.setattr(studying, "quotations", lambda model, *_, **__: [said[id(model)]])
+
+    def written(*beside):
+        return {row.subject: row.answer for row in study(alone, data, beside=beside, by_habit=False)}["Di Fox"]
+
+    assert written() == "Lodi"
+    assert written(first) == "Lodi"
+    assert written(first, second) == "Italy"
+
+
+def test_a_reader_of_other_characters_is_refused(tmp_path):
+    vocab = Vocab.from_text("abc")
+    model = GPT(GPTConfig(len(vocab), 8, n_layer=1, n_head=1, n_embd=8))
+    save_checkpoint(tmp_path / "run" / "final", model, vocab, about={})
+    assert len(load_readers([tmp_path / "run"], vocab)) == 1
+    with pytest.raises(LociError, match="knows other characters"):
+        load_readers([tmp_path / "run"], Vocab.from_text("abd"))

@@ -4,6 +4,8 @@ examples:
   loci train --recipe demo --data world --out run
   loci train --recipe course-2024 --data course --out run --minutes 60 --variant rope
   loci train --recipe course-2021 --data course --out run --set pretrain.epochs=10 --set model.n_layer=2
+  loci train --recipe self-study --data course --out run --readers reader1 reader2
+                                         two runs of --recipe reader read the corpus beside the model
   loci train --resume --out run          continue a run that was stopped or killed
   torchrun --nproc_per_node 2 --max-restarts 3 -m loci train --data course --out run
                                          two processes train one model; after a crash they go on by themselves
@@ -37,6 +39,7 @@ def train(
     variant: str | None = None,
     minutes: float | None = None,
     seed: int | None = None,
+    readers: tuple[Path, ...] = (),
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     resume: bool = False,
     no_tensorboard: bool = False,
@@ -56,6 +59,7 @@ def train(
         variant: The model's variant (vanilla, rope, ...), instead of the recipe's.
         minutes: Train for this long, decaying to the end, instead of the recipe's own budget.
         seed: Seed of weights, batches and dropout.
+        readers: For self-study: other runs (--recipe reader) that read the corpus beside the model.
         set: A change to the recipe, as stage.field=value or model.field=value; may be given several times.
         resume: Continue the run in --out from its newest checkpoint.
         no_tensorboard: Write no TensorBoard events; where TensorBoard is installed they go into the run's folder.
@@ -72,7 +76,7 @@ def train(
     from loci.cli.interrupt import InterruptFlag
     from loci.cli.progress import ProgressBar, ReadingLines
     from loci.cli.threads import choose_threads
-    from loci.knowledge.study import study
+    from loci.knowledge.study import load_readers, study
     from loci.training.device import choose
     from loci.training.distributed import Group, local_rank, restarted
     from loci.training.loop import Observer, Saving
@@ -81,13 +85,15 @@ def train(
     from loci.training.run import read_run
 
     if resume:
-        _only_resumed(recipe, {"--variant": variant, "--minutes": minutes, "--seed": seed, "--set": set or None})
+        given = {"--variant": variant, "--minutes": minutes, "--seed": seed, "--set": set or None}
+        _only_resumed(recipe, given | {"--readers": readers or None})
     resume = resume or (restarted() and (out / "run.json").exists())
     placement = choose(device, precision, local_rank=local_rank())
     was_finished = resume and read_run(out).finished
     taught, chosen = _resumed(out, data, corpus, questions) if resume else _fresh(recipe, data, corpus, questions)
     if not resume:
-        chosen = _changed(chosen, variant, seed, set, minutes)
+        chosen = _changed(chosen, variant, seed, set, minutes, readers)
+    beside = load_readers(chosen.readers, taught.vocab)
 
     running = choose_threads(threads, read_run(out).threads if resume else None)
 
@@ -111,7 +117,7 @@ def train(
             should_stop=lambda: interrupted.raised,
             placement=placement,
             group=group,
-            author=partial(study, progress=ReadingLines()),
+            author=partial(study, beside=beside, progress=ReadingLines()),
         )
     console = Console(quiet=not group.first, markup=False)
     if not outcome.finished:
@@ -174,16 +180,26 @@ def _read(corpus: Path | str | None, questions: Path | str | None) -> TrainingDa
 
 
 def _changed(
-    recipe: Recipe, variant: str | None, seed: int | None, changes: tuple[str, ...], minutes: float | None
+    recipe: Recipe,
+    variant: str | None,
+    seed: int | None,
+    changes: tuple[str, ...],
+    minutes: float | None,
+    readers: tuple[Path, ...],
 ) -> Recipe:
     import dataclasses
 
+    from loci.errors import LociError
     from loci.model.variants import VARIANTS
 
     if variant is not None:
         recipe = dataclasses.replace(recipe, model={**recipe.model, **VARIANTS[variant].point})
     if seed is not None:
         recipe = dataclasses.replace(recipe, seed=seed)
+    if readers:
+        if not any("studied" in stage.sources for stage in recipe.stages):
+            raise LociError(f"recipe {recipe.name} does not study", remedy="--readers is for self-study")
+        recipe = dataclasses.replace(recipe, readers=tuple(str(run.resolve()) for run in readers))
     recipe = recipe.override(changes)
     return recipe.within(minutes) if minutes is not None else recipe
 

@@ -9,11 +9,13 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from loci.knowledge.study import study
+from loci.knowledge.study import load_readers, study
 from loci.model.variants import VARIANTS
 from loci.text.questions import Questions
+from loci.text.vocab import Vocab
 from loci.training.loop import Author
 from loci.training.plan import Ingredient, Recipe
 
@@ -135,6 +137,17 @@ LEVERS: tuple[Arm, ...] = (
 def variant_arms(recipe: str, names: Sequence[str]) -> tuple[Arm, ...]:
     """The same recipe with another attention, positions or trunk each."""
     return tuple(Arm(f"{recipe}, {name}", recipe, f"{name} attention", _with_variant(name)) for name in names)
+
+
+def several_readers(runs: Sequence[Path], vocab: Vocab) -> Arm:
+    """Self-study that learns by heart what it reads together with the models of other runs."""
+    beside = load_readers(runs, vocab)
+
+    def change(recipe: Recipe) -> Recipe:
+        return dataclasses.replace(recipe, readers=tuple(str(run.resolve()) for run in runs))
+
+    name = f"self-study, {len(runs) + 1} readers"
+    return Arm(name, "self-study", "the readers' mean", change, partial(study, beside=beside))
 
 
 def storing_arms(studied: Questions, names: Sequence[str]) -> tuple[Arm, ...]:

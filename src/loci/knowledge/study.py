@@ -7,10 +7,13 @@ the corpus and the train questions is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from loci.data.passages import told
 from loci.data.reading import reading_prompt, shortened
+from loci.errors import LociError
 from loci.knowledge.habit import Habit, answering_habit
 from loci.knowledge.quoting import ROOM_FOR_ANSWER, Scored, quotations
 from loci.model import GPT
@@ -18,33 +21,47 @@ from loci.text.corpus import Line
 from loci.text.questions import Questions
 from loci.text.spans import word_spans
 from loci.text.template import Template
+from loci.text.vocab import Vocab
+from loci.training.checkpoint import load_model
 from loci.training.sources import TrainingData
 
 RIVALS = 16
-"""The reader's favourites that habit may choose from."""
+"""The favourites of each reader that habit may choose from."""
+
+
+def load_readers(runs: Sequence[str | Path], vocab: Vocab) -> list[GPT]:
+    """The models of runs that are to read beside another one; they must know the same characters."""
+    loaded = [load_model(run) for run in runs]
+    for run, one in zip(runs, loaded, strict=True):
+        if one.vocab != vocab:
+            raise LociError("knows other characters", path=run, remedy="train the reader on the same corpus")
+    return [one.model.eval() for one in loaded]
 
 
 def study(
     model: GPT,
     data: TrainingData,
     *,
+    beside: Sequence[GPT] = (),
     by_habit: bool = True,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Questions:
     """The train questions, and one question about every other subject with the answer the model reads in its lines.
 
-    A span's probability is multiplied by its habit, or stands alone without `by_habit`. `progress` is told how many
-    lines of how many are read.
+    A span's probability, the mean of the model's and of those `beside` it, is multiplied by its habit, or stands alone
+    without `by_habit`. `progress` is told how many lines of how many are read.
     """
     assert data.questions is not None
     answered, template = data.questions.answered, data.form
     known = {question.subject for question in answered}
     longest = max(len(question.answer.split()) for question in answered if question.answer)
     habit = answering_habit(data.corpus, data.questions, longest=longest) if by_habit else Habit({}, 1.0)
-    lines = [line for line in data.corpus if line.subject not in known and _askable(model, template, line)]
+    readers = (model, *beside)
+    block = min(reader.config.block_size for reader in readers)
+    lines = [line for line in data.corpus if line.subject not in known and _askable(block, template, line)]
     best: dict[str, tuple[float, str]] = {}
     for done, line in enumerate(lines, start=1):
-        read = _read(model, data, line, template.ask(line.subject), longest)
+        read = _read(readers, block, data, line, template.ask(line.subject), longest)
         weighed = max((probability * habit.of(answer), answer) for answer, probability in read)
         best[line.subject] = max(best.get(line.subject, (-1.0, "")), weighed)
         progress(done, len(lines))
@@ -55,18 +72,23 @@ def study(
     return Questions.from_pairs([*given, *written], template=template)
 
 
-def _askable(model: GPT, template: Template, line: Line) -> bool:
+def _askable(block: int, template: Template, line: Line) -> bool:
     """Whether a question about the line's subject can be written, and the line holds a word to answer it with.
 
     A sentence without a full stop is taken for a subject: a question about it would fill the block.
     """
-    room = model.config.block_size - len(template.ask(line.subject)) - ROOM_FOR_ANSWER
+    room = block - len(template.ask(line.subject)) - ROOM_FOR_ANSWER
     return room > 0 and bool(line.subject) and "\t" not in line.subject and bool(word_spans(told(line), 1))
 
 
-def _read(model: GPT, data: TrainingData, line: Line, question: str, longest: int) -> list[Scored]:
-    """What a line may answer to the question about its subject, likeliest first."""
-    text = shortened(line.text, model.config.block_size - len(question) - ROOM_FOR_ANSWER)
-    prompt = reading_prompt(data.vocab, question, text)
-    told_of = text.removeprefix(line.subject)
-    return quotations(model, data.vocab, [prompt], [told_of], width=RIVALS, longest=longest)[0]
+def _read(
+    readers: Sequence[GPT], block: int, data: TrainingData, line: Line, question: str, longest: int
+) -> list[Scored]:
+    """What a line may answer to the question about its subject, with the readers' mean probability."""
+    text = shortened(line.text, block - len(question) - ROOM_FOR_ANSWER)
+    prompt, about = reading_prompt(data.vocab, question, text), text.removeprefix(line.subject)
+    mean: dict[str, float] = defaultdict(float)
+    for reader in readers:
+        for span, probability in quotations(reader, data.vocab, [prompt], [about], width=RIVALS, longest=longest)[0]:
+            mean[span] += probability / len(readers)
+    return list(mean.items())

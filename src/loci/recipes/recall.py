@@ -69,6 +69,12 @@ def strict(shape: DataShape) -> Recipe:
     return Recipe("strict", RECALL_MODEL, (_read(2.0, view, batch_size), memorise), note=note, answering="remember")
 
 
+def reader(shape: DataShape) -> Recipe:
+    """Read, and nothing else: to read beside a model that studies."""
+    note = "learns to read a line and answer from it; reads beside a self-study: --readers RUN"
+    return Recipe("reader", RECALL_MODEL, (_read(6.0, "line", 32),), note=note)
+
+
 def self_study(shape: DataShape) -> Recipe:
     """Read, write questions about everybody, learn the answers by heart."""
     study = _stage("study", 4.0, Ingredient("question-answer", source="studied"), batch_size=64)

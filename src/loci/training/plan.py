@@ -142,6 +142,8 @@ class Recipe:
     answering: Answering = "direct"
     """How the model is asked: for the answer at once; or to recite the subject's line first, behind the question or (to
     remember) behind the bare name, and read it."""
+    readers: tuple[str, ...] = ()
+    """Other runs whose models read the corpus beside this one before it studies."""
 
     def __post_init__(self) -> None:
         names = [stage.name for stage in self.stages]
