@@ -31,10 +31,10 @@ demo: $(STAMP)   ## train on the embedded world, ask about held-out people, writ
 	$(BIN)/loci demo --out demo
 
 test: $(STAMP) $(BROWSER) ## the fast tests
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-all: $(STAMP) $(BROWSER) ## every test, the long ones too
-	$(BIN)/python -m pytest -q -n auto -m 'slow or not slow'
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'slow or not slow'
 
 lint: $(STAMP)   ## ruff, mypy, import-linter
 	$(BIN)/ruff check src tests benchmarks
