@@ -23,7 +23,7 @@ from rich.table import Table
 
 from loci.cli.progress import ProgressBar
 from loci.errors import LociError
-from loci.experiments.recall import FOLDS, dealt
+from loci.experiments.recall import FOLDS, dealt, require_same_training
 from loci.files import write_json
 from loci.knowledge.metrics import exact_match
 from loci.knowledge.rows import Prediction
@@ -71,9 +71,10 @@ def main(
     for fold in folds:
         taught, asked = dealt(questions, fold)
         known = TrainingData(corpus, taught)
-        recipe = make_recipe("self-study", DataShape.of(corpus, taught)).override(set)
-        reader = dataclasses.replace(recipe, stages=recipe.stages[:1], seed=seed).within(minutes)
+        recipe = make_recipe("reader", DataShape.of(corpus, taught)).override(set)
+        reader = dataclasses.replace(recipe, seed=seed).within(minutes)
         run = out / f"fold{fold}-{minutes:g}min-seed{seed}"
+        require_same_training(run, reader, known)
         _trained(reader, known, run, processor)
         model = load_model(run).model
         ways = [study(model, known, by_habit=way) for way in (False, True)]

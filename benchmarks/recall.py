@@ -80,7 +80,7 @@ def main(
         processor: Count minutes by the processor's own clock, which other work on the machine hardly changes; for one
             thread.
         studied: For storing: the questions and answers a self-study run wrote, taught by the same slice.
-        readers: For final: runs of reading.py that read beside self-study, which is then the only arm.
+        readers: For final: runs (loci train --recipe reader) that read beside self-study, which is then the only arm.
         only: Only the arms of these names; of a curve or final, a lever's arm instead of the recipe itself.
         set: A change to the recipe, as stage.field=value or model.field=value.
         json: Print JSON instead of a table.

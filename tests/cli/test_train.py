@@ -79,6 +79,7 @@ def test_a_reader_reads_beside_a_study_and_is_remembered(world, tmp_path):
     small += ["--set", "study.steps=2", "--set", "study.batch_size=4"]
     assert main(["train", "--recipe", "self-study", "--out", str(out), "--readers", str(reader), *small]) == 0
     assert read_run(out).recipe.readers == (str(reader.resolve()),)
+    reader.rename(tmp_path / "moved")  # it has read
     assert main(["train", "--resume", "--out", str(out)]) == 0
 
 

@@ -82,7 +82,7 @@ def train(
     from loci.training.loop import Observer, Saving
     from loci.training.loop import train as carry_out
     from loci.training.observers import MetricsFile, TensorBoard
-    from loci.training.run import read_run
+    from loci.training.run import STUDIED, read_run
 
     if resume:
         given = {"--variant": variant, "--minutes": minutes, "--seed": seed, "--set": set or None}
@@ -93,7 +93,8 @@ def train(
     taught, chosen = _resumed(out, data, corpus, questions) if resume else _fresh(recipe, data, corpus, questions)
     if not resume:
         chosen = _changed(chosen, variant, seed, set, minutes, readers)
-    beside = load_readers(chosen.readers, taught.vocab)
+    written = (out / STUDIED).is_file()  # then they have read, and need not be there any more
+    beside = [] if resume and written else load_readers(chosen.readers, taught.vocab)
 
     running = choose_threads(threads, read_run(out).threads if resume else None)
 

@@ -77,7 +77,9 @@ def carry_out(
     made = arm.change(make_recipe(arm.recipe, DataShape.of(data.corpus, data.questions)))
     made = dataclasses.replace(made.override(overrides), seed=seed)
     made = made.within(minutes) if minutes is not None else made
-    _require_same(run, made, data, asked)
+    require_same_training(run, made, data)
+    if (run / RESULT).is_file() and read_object(run / RESULT).get(ASKED_HASH) != asked.hash:
+        raise LociError("was asked other questions", path=run / RESULT, remedy="choose another --out")
     if (run / RESULT).is_file():
         return read_result(run)
     question_prompts(data.vocab, GPTConfig(**{**made.model, "vocab_size": len(data.vocab)}).block_size, asked)
@@ -121,16 +123,14 @@ def carry_out(
     return measured
 
 
-def _require_same(run: Path, made: Recipe, data: TrainingData, asked: Questions) -> None:
-    """Refuse a folder in which something else was trained or asked."""
+def require_same_training(run: Path, made: Recipe, data: TrainingData) -> None:
+    """Refuse a folder in which something else was trained."""
     if (run / RUN).is_file():
         before, now = read_run(run), data.describe()
         same = to_dict(before.recipe) == to_dict(made)
         same = same and all(before.data[name] == now[name] for name in ("corpus_hash", "questions_hash"))
         if not same:
             raise LociError("holds another training", path=run, remedy="choose another --out")
-    if (run / RESULT).is_file() and read_object(run / RESULT).get(ASKED_HASH) != asked.hash:
-        raise LociError("was asked other questions", path=run / RESULT, remedy="choose another --out")
 
 
 def read_result(run: Path) -> Measured:

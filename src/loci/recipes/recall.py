@@ -79,4 +79,4 @@ def self_study(shape: DataShape) -> Recipe:
     """Read, write questions about everybody, learn the answers by heart."""
     study = _stage("study", 4.0, Ingredient("question-answer", source="studied"), batch_size=64)
     note = "learns to read, reads the corpus, learns its own questions and answers by heart"
-    return Recipe("self-study", RECALL_MODEL, (_read(6.0, "line", 32), study), note=note)
+    return Recipe("self-study", RECALL_MODEL, (*reader(shape).stages, study), note=note)
