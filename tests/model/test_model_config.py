@@ -15,7 +15,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"trunk": "perceiver", "bottleneck_dim": 129}, "bottleneck of 129 latents is longer than the block of 128"),
     ({"trunk": "perceiver-course", "bottleneck_dim": 200}, "longer than the block"),
     ({"trunk": "perceiver", "n_layer": 1}, "one block down and one up"),
-    ({"attention": "dott"}, "unknown attention 'dott' (one of: dot, synthesizer"),
+    ({"attention": "dott"}, "unknown attention 'dott' (did you mean 'dot'? one of: dot, synthesizer"),
     ({"positions": "sine"}, "unknown positions 'sine' (one of: learned, rope, none)"),
     ({"trunk": "tree"}, "unknown trunk 'tree' (one of: plain, perceiver-course, perceiver)"),
     ({"attention": "synthesizer", "positions": "rope"}, "rope positions turn queries and keys"),

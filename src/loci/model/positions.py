@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from loci.errors import LociError
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
-from loci.model.registry import Registry
+from loci.registry import Registry
 
 ROPE_BASE = 10_000.0
 

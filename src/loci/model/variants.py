@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loci.model.config import GPTConfig
-from loci.model.registry import Registry
+from loci.registry import Registry
 
 
 @dataclass(frozen=True)

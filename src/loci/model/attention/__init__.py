@@ -8,7 +8,7 @@ from loci.model.attention.synthesizer import SynthesizerAttention
 from loci.model.attention.synthesizer_factorised import FactorisedSynthesizerAttention
 from loci.model.attention.synthesizer_mixed import MixedSynthesizerAttention
 from loci.model.attention.synthesizer_random import RandomSynthesizerAttention
-from loci.model.registry import Registry
+from loci.registry import Registry
 
 ATTENTIONS: Registry[type[Attention]] = Registry("attention")
 ATTENTIONS.add("dot", DotAttention)

@@ -1,10 +1,10 @@
 """Third axis: how blocks are stacked between embedding and head. A new trunk is a file here and a line below."""
 
-from loci.model.registry import Registry
 from loci.model.trunk.base import Trace, Trunk
 from loci.model.trunk.perceiver_causal import CausalPerceiverTrunk
 from loci.model.trunk.perceiver_course import CoursePerceiverTrunk
 from loci.model.trunk.plain import PlainTrunk
+from loci.registry import Registry
 
 TRUNKS: Registry[type[Trunk]] = Registry("trunk")
 TRUNKS.add("plain", PlainTrunk)
