@@ -28,7 +28,7 @@ from loci.text.corpus import Corpus
 from loci.text.world import WorldSpec, tellings
 from loci.training.memory import keep_freed_memory
 from loci.training.optim import make_optimisers
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.prefetch import Prefetch
 from loci.training.sources import TrainingData, make_stream
 from loci.training.step import step
@@ -149,7 +149,7 @@ class Loci:
         torch.set_flush_denormal(True)  # as the training loop does; this process does nothing else
         data = TrainingData(corpus())
         pool = setting.repeats * setting.steps
-        mixture = (Ingredient("corruption-2024"),)
+        mixture = (MixtureComponent("corruption-2024"),)
         self.stage = Stage("pretrain", mixture, steps=1, batch_size=setting.batch, pool=pool, optimiser=optimiser)
         drop = {"embd_pdrop": dropout, "attn_pdrop": dropout, "resid_pdrop": dropout}
         self.config = GPTConfig(len(data.vocab), **drop)

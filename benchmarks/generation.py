@@ -37,9 +37,9 @@ from rich.console import Console
 
 from _asking import BRIEF, COURSE, DEV, SMALL, missing, published_answers, published_sample, teach
 from _ratios import Bench, Row, print_table
+from loci.answering.greedy import ANSWER_LENGTH, answer_questions
 from loci.data.objectives import question_prompt
 from loci.generation import generate, score_candidates
-from loci.knowledge.answer import ANSWER_LENGTH, answer_questions
 from loci.model import GPT, GPTConfig
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID, Vocab

@@ -1,7 +1,7 @@
-"""Reading alone: how many answers self-study writes rightly about people it was not taught, with and without habit.
+"""Reading alone: how many answers self-training writes rightly about people it was not taught, with and without habit.
 
 One reader is trained for each fifth of the train questions, on the other four, and reads the lines of the people held
-back. What it writes about them is what self-study would learn by heart, and stays in the reader's folder (studied.tsv).
+back. What it writes about them is what self-training would memorize, and stays in the reader's folder (studied.tsv).
 The train questions are all that is looked at.
 
     python benchmarks/reading.py --data course --out reading --minutes 6
@@ -23,12 +23,12 @@ from rich.table import Table
 
 from loci.cli.progress import ProgressBar
 from loci.errors import LociError
-from loci.experiments.recall import FOLDS, dealt, require_same_training
+from loci.evaluation.metrics import exact_match
+from loci.evaluation.rows import Prediction
+from loci.evaluation.significance import mcnemar, paired, paired_bootstrap
+from loci.experiments.recall.run import FOLDS, dealt, require_same_training
 from loci.files import write_json
-from loci.knowledge.metrics import exact_match
-from loci.knowledge.rows import Prediction
-from loci.knowledge.significance import mcnemar, paired, paired_bootstrap
-from loci.knowledge.study import study
+from loci.pipeline.labelers.self_training import study
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.text.layout import find_questions
@@ -77,7 +77,7 @@ def main(
         require_same_training(run, reader, known)
         _trained(reader, known, run, processor)
         model = load_model(run).model
-        ways = [study(model, known, by_habit=way) for way in (False, True)]
+        ways = [study(model, known, use_prior=way) for way in (False, True)]
         ways[-1].write(run / STUDIED)
         found[f"fold {fold}"] = paired(*(_rows(written, asked) for written in ways))
     _show(found, out, json)

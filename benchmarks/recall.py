@@ -27,13 +27,13 @@ from rich.table import Table
 
 from loci.cli.progress import ProgressBar
 from loci.errors import LociError
-from loci.experiments.recall import carry_out, dealt, read_results
-from loci.experiments.recall_arms import LEVERS, Arm, several_readers, storing_arms, variant_arms
+from loci.evaluation.metrics import exact_match
+from loci.experiments.recall.ablations import LEVERS, Arm, several_readers, storing_arms, variant_arms
+from loci.experiments.recall.page import recall_report
+from loci.experiments.recall.run import carry_out, dealt, read_results
 from loci.experiments.trials import Hooks
 from loci.files import write_json
-from loci.knowledge.metrics import exact_match
-from loci.report.experiments.parts import ExperimentReport
-from loci.report.experiments.recall import recall_report
+from loci.report.parts import ExperimentReport
 from loci.text.corpus import Corpus
 from loci.text.layout import find_questions
 from loci.text.questions import Questions
@@ -50,7 +50,7 @@ def main(
     what: Annotated[What, tyro.conf.Positional],
     out: Path,
     data: Path | None = None,
-    recipes: tuple[Literal["strict", "self-study"], ...] = ("strict", "self-study"),
+    recipes: tuple[Literal["strict", "self-training"], ...] = ("strict", "self-training"),
     seeds: int = 3,
     first_seed: int = 0,
     minutes: float | None = None,
@@ -79,8 +79,8 @@ def main(
         dev: Learn from all train questions and ask the dev file instead.
         processor: Count minutes by the processor's own clock, which other work on the machine hardly changes; for one
             thread.
-        studied: For storing: the questions and answers a self-study run wrote, taught by the same slice.
-        readers: For final: runs (loci train --recipe reader) that read beside self-study, which is then the only arm.
+        studied: For storing: the questions and answers a self-training run wrote, taught by the same slice.
+        readers: For final: runs (loci train --recipe reader) that read next to self-training, then the only arm.
         only: Only the arms of these names; of a curve or final, a lever's arm instead of the recipe itself.
         set: A change to the recipe, as stage.field=value or model.field=value.
         json: Print JSON instead of a table.
@@ -173,7 +173,7 @@ def _plan(
         return [(arm, minutes) for recipe in recipes for arm in variant_arms(recipe, ATTENTIONS)]
     if what == "storing":
         if studied is None:
-            raise LociError("--studied is missing", remedy="name the studied.tsv of a self-study run")
+            raise LociError("--studied is missing", remedy="name the studied.tsv of a self-training run")
         return [(arm, minutes) for arm in storing_arms(Questions.read(studied), ATTENTIONS)]
     own = [arm for arm in LEVERS if arm.recipe in recipes and (only or arm.name == arm.recipe)]
     return [(arm, time) for arm in own for time in (MINUTES if what == "curve" and minutes is None else (minutes,))]

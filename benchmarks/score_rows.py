@@ -20,8 +20,8 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from loci.knowledge.rows import Prediction, read_predictions, write_predictions
-from loci.knowledge.scorecard import Context, score
+from loci.evaluation.rows import Prediction, read_predictions, write_predictions
+from loci.evaluation.scorecard import Context, score
 from loci.text.corpus import Corpus
 
 ROWS, KNOWN, PLACES, VECTOR = 100_000, 3_000, 400, 128

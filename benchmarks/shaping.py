@@ -18,17 +18,17 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from loci.experiments.shaping import MODEL
+from loci.experiments.shaping.run import MODEL
 from loci.model import GPT, GPTConfig
 from loci.training.loss import next_character_loss
-from loci.training.plan import Ingredient, Stage
+from loci.training.plan import MixtureComponent, Stage
 
 BATCH, WIDTH, VOCABULARY = 24, 100, 90
 PLAIN = "plain step"
 
 
 def stage(**terms: float) -> Stage:
-    return Stage("shaped", (Ingredient("language-model"),), steps=1, **terms)  # type: ignore[arg-type]
+    return Stage("shaped", (MixtureComponent("language-model"),), steps=1, **terms)  # type: ignore[arg-type]
 
 
 def ways(model: GPT, x: torch.Tensor, y: torch.Tensor) -> dict[str, Callable[[], torch.Tensor]]:

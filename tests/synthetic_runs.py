@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from loci.knowledge.look_alike import nearest_by_spelling
-from loci.knowledge.rows import Prediction, write_predictions
+from loci.evaluation.nearest_name import nearest_by_spelling
+from loci.evaluation.rows import Prediction, write_predictions
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world.spec import WorldSpec
@@ -23,7 +23,7 @@ class Vices:
     knows: float
     slope: float
     same_line: float = 0.2
-    look_alike: float = 0.2
+    nearest_name: float = 0.2
     popular: float = 0.4
     gibberish: float = 0.05
 
@@ -70,9 +70,9 @@ def answer(question, share, vices, corpus, known, places, nearest, rng):
             said = truth[:3] + "burg"
         elif kind < vices.gibberish + vices.same_line and others:
             said = str(rng.choice(others))
-        elif kind < vices.gibberish + vices.same_line + vices.look_alike:
+        elif kind < vices.gibberish + vices.same_line + vices.nearest_name:
             said = known[nearest[question.subject][0]]
-        elif kind < vices.gibberish + vices.same_line + vices.look_alike + vices.popular:
+        elif kind < vices.gibberish + vices.same_line + vices.nearest_name + vices.popular:
             said = max(set(places), key=places.count)
         else:
             said = str(rng.choice(places))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loci.knowledge.ask import LoadedRun
+    from loci.answering.ask import LoadedRun
     from loci.text.corpus import Corpus
 
 __version__ = "0.1.0"
@@ -27,6 +27,6 @@ def load(run: str | Path, *, corpus: str | Path | Corpus | None = None, template
         corpus: Where evidence is looked for; default: the corpus the run remembers, if it is still there.
         template: The question's form, such as "Where did {subject} die?"; default: the run's own.
     """
-    from loci.knowledge.ask import load as make_ready  # torch comes with it: `loci --help` must not wait for that
+    from loci.answering.ask import load as make_ready  # torch comes with it: `loci --help` must not wait for that
 
     return make_ready(run, corpus=corpus, template=template)

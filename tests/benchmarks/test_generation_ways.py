@@ -9,7 +9,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from loci.knowledge.answer import answer_questions
+from loci.answering.greedy import answer_questions
 from loci.model import GPT, GPTConfig
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID, Vocab

@@ -44,7 +44,7 @@ def world(tmp_path_factory):
 
 
 def test_a_slice_and_dev_lie_side_by_side_and_are_shown_together(main, world, tmp_path, capsys):
-    options = {"data": world, "out": tmp_path, "recipes": ("self-study",), "seeds": 1, "set": SMALL, "json": True}
+    options = {"data": world, "out": tmp_path, "recipes": ("self-training",), "seeds": 1, "set": SMALL, "json": True}
     main("final", **options)
     main("final", dev=True, **options)
     folders = sorted(path.name for path in (tmp_path / "final").iterdir())

@@ -14,7 +14,7 @@ from loci.data.example import split_step
 from loci.model import GPT, GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.world import WorldSpec, tellings
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.sources import TrainingData, make_stream
 from loci.training.step import backward
 
@@ -69,7 +69,7 @@ def test_the_fast_step_has_the_published_gradients(published, data, accumulate):
     missing, unexpected = theirs.load_state_dict(published_state(ours), strict=False)
     assert not unexpected
     assert all(name.endswith("attn.mask") for name in missing)
-    stage = Stage("s", (Ingredient("corruption-2024"),), steps=1, batch_size=24, pool=2)
+    stage = Stage("s", (MixtureComponent("corruption-2024"),), steps=1, batch_size=24, pool=2)
     examples = make_stream(stage, 0, Recipe("r", {}, (stage,)), data, 128)._examples(0)
     backward(ours, split_step(examples, accumulate=accumulate), stage)
     padded = split_step(examples, width=128).parts[0]

@@ -3,7 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from loci.report.comparison import comparison_page, read_entries, study
+from loci.evaluation.comparison.comparison import study
+from loci.evaluation.comparison.entries import read_entries
+from loci.report.comparison.page import comparison_page
 from synthetic_runs import Vices, make_run, make_world
 
 pytestmark = pytest.mark.browser

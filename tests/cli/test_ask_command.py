@@ -3,7 +3,7 @@ import json
 import pytest
 
 from loci.cli.main import main
-from loci.knowledge.rows import read_predictions
+from loci.evaluation.rows import read_predictions
 
 NAMES = ("Ann Lee", "Bo Ray", "Cy Fox", "Di Wu", "Ed Poe", "Flo Kim")
 PLACES = ("Oslo", "Rome", "Lima", "Kyiv", "Bern", "Oslo")

@@ -7,10 +7,10 @@ import pytest
 from lab_run import make_run
 
 from loci.cli.main import main
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.run import start_run
 
-STAGE = Stage("learn", (Ingredient("language-model"),), steps=1)
+STAGE = Stage("learn", (MixtureComponent("language-model"),), steps=1)
 
 
 @pytest.fixture(scope="module")

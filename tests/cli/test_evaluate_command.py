@@ -5,11 +5,11 @@ import json
 import pytest
 
 from loci.cli.main import main
-from loci.knowledge.rows import read_predictions
+from loci.evaluation.rows import read_predictions
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.training.loop import TrainingData, train
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 
 FACTS = {"Ann Lee": "Oslo", "Bo Ray": "Rome", "Cy Fox": "Lima", "Di Wu": "Kyiv"}
 
@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
     Questions.from_pairs([(f"Where was {name} born?", place) for name, place in FACTS.items()]).write(
         folder / "dev.tsv"
     )
-    stage = Stage("learn", (Ingredient("question-answer", "questions"),), steps=2, batch_size=4)
+    stage = Stage("learn", (MixtureComponent("question-answer", "questions"),), steps=2, batch_size=4)
     model = {"n_layer": 1, "n_head": 2, "n_embd": 16, "block_size": 48, "positions": "rope"}
     train(
         Recipe("tiny", model, (stage,)),

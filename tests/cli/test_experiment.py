@@ -4,7 +4,8 @@ import pytest
 
 from loci.cli.interrupt import InterruptFlag
 from loci.cli.main import main
-from loci.experiments import EXPERIMENTS, abstain, trials
+from loci.experiments import EXPERIMENTS, trials
+from loci.experiments.abstain import run as abstain
 
 
 @pytest.fixture

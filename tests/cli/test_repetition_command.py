@@ -5,7 +5,7 @@ from lab_run import make_run
 
 from loci.cli.main import main
 from loci.training.checkpoint import FINAL
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.run import start_run
 
 
@@ -38,7 +38,7 @@ def test_a_run_writes_beside(capsys, tmp_path, text):
 
 def test_the_run_s_own_corpus_is_found(capsys, tmp_path, text):
     run = tmp_path / "run"
-    stage = Stage("pretrain", (Ingredient("language-model"),), steps=1)
+    stage = Stage("pretrain", (MixtureComponent("language-model"),), steps=1)
     start_run(run, Recipe("course", {}, (stage,)), {"corpus": str(text)})
     make_run(run / FINAL)
     assert main(["repetition", str(run), "--length", "12", "--samples", "1"]) == 0

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from loci.cli.main import main
-from loci.knowledge.rows import read_predictions
+from loci.evaluation.rows import read_predictions
 from loci.training.run import read_run
 
 TINY = ["--set", "model.n_layer=1", "--set", "model.n_embd=16", "--set", "model.n_head=2"]
@@ -77,7 +77,7 @@ def test_a_reader_reads_beside_a_study_and_is_remembered(world, tmp_path):
     small = ["--data", str(world), "--set", "read.steps=2", "--set", "read.batch_size=4", *TINY]
     assert main(["train", "--recipe", "reader", "--seed", "1", "--out", str(reader), *small]) == 0
     small += ["--set", "study.steps=2", "--set", "study.batch_size=4"]
-    assert main(["train", "--recipe", "self-study", "--out", str(out), "--readers", str(reader), *small]) == 0
+    assert main(["train", "--recipe", "self-training", "--out", str(out), "--readers", str(reader), *small]) == 0
     assert read_run(out).recipe.readers == (str(reader.resolve()),)
     reader.rename(tmp_path / "moved")  # it has read
     assert main(["train", "--resume", "--out", str(out)]) == 0
@@ -102,7 +102,10 @@ def test_a_reader_reads_beside_a_study_and_is_remembered(world, tmp_path):
         (["train", "--resume", "--out", "RUN", "--recipe", "strict"], "--recipe would change it"),
         (["train", "--resume", "--out", "RUN", "--readers", "RUN"], "--readers would change it"),
         (["train", "--data", "WORLD", "--out", "OUT", "--readers", "RUN"], "recipe demo does not study"),
-        (["train", "--recipe", "self-study", "--data", "WORLD", "--out", "OUT", "--readers", "nobody"], "no such run"),
+        (
+            ["train", "--recipe", "self-training", "--data", "WORLD", "--out", "OUT", "--readers", "nobody"],
+            "no such run",
+        ),
         (["train", "--data", "WORLD", "--out", "RUN"], "--resume"),
         (["train", "--resume", "--out", "WORLD"], "is no run"),
         (["evaluate", "nowhere", "--questions", "WORLD/birth_dev.tsv"], "no such run"),

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.data.objectives import make_objective
-from loci.data.passages import find_passages
 from loci.data.reading import reading_prompt, shortened
+from loci.data.reading_examples import find_reading_examples
 from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
@@ -23,7 +23,7 @@ QUESTIONS = Questions.from_pairs(
     [("Where was Ann Lee born?", "Rome"), ("Where was Bo Berg born?", "Oslo"), ("Where was Oslo Dow born?", "Oslo")]
 )
 VOCAB = Vocab.from_text(CORPUS.raw + "Where was born?")
-PASSAGES = find_passages(CORPUS, QUESTIONS)
+PASSAGES = find_reading_examples(CORPUS, QUESTIONS)
 RNG = np.random.default_rng(0)
 
 
@@ -36,7 +36,7 @@ def counted(example) -> str:
 
 
 def test_a_line_by_heart_counts_what_is_said_of_the_subject():
-    example = make_objective("by-heart", VOCAB, 128, {})(CORPUS.lines[0], RNG)
+    example = make_objective("memorize", VOCAB, 128, {})(CORPUS.lines[0], RNG)
     assert shown(example) == CORPUS.lines[0].text + MASK
     assert counted(example) == "Ann Lee (born 3 May 1901 in Rome, Italy) was a painter ." + MASK
 
@@ -54,7 +54,7 @@ def test_an_echo_says_words_of_the_line_twice(line, seed, block_size):
 
 @given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6), st.integers(40, 300))
 def test_a_carried_line_stands_behind_its_subject_wherever_that_is(line, seed, block_size):
-    example = make_objective("by-heart", VOCAB, block_size, {"carried": 0.5})(line, np.random.default_rng(seed))
+    example = make_objective("memorize", VOCAB, block_size, {"carried": 0.5})(line, np.random.default_rng(seed))
     carrier, text, end = shown(example).split(MASK)
     assert end == ""
     assert line.text.startswith(text)
@@ -90,7 +90,7 @@ def test_reading_counts_the_answer_which_the_line_always_holds(passage, seed, bl
 
 
 def test_the_gist_of_a_line_goes_without_the_subjects_own_name():
-    example = make_objective("by-heart", VOCAB, 128, {"view": "gist"})(CORPUS.lines[0], RNG)
+    example = make_objective("memorize", VOCAB, 128, {"view": "gist"})(CORPUS.lines[0], RNG)
     assert shown(example) == "Ann Lee. (born May in Rome, Italy)" + MASK
     example = make_objective("reciting", VOCAB, 128, {"view": "gist"})(PASSAGES[0], RNG)
     assert counted(example) == f"Ann Lee. (born May in Rome, Italy){MASK}Rome{MASK}"

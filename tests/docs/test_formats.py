@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from markdown_blocks import blocks
 
+from loci.answering.reference import Resolver
 from loci.attention_lab.conllu import read_conllu
-from loci.knowledge.foreign import read_foreign
-from loci.knowledge.reference import Resolver
-from loci.knowledge.rows import Prediction, read_predictions
-from loci.knowledge.run_calibration import read_calibration
+from loci.evaluation.comparison.entries import read_groups, read_places
+from loci.evaluation.external_predictions import read_foreign
+from loci.evaluation.rows import Prediction, read_predictions
+from loci.evaluation.run_calibration import read_calibration
 from loci.model import GPTConfig
-from loci.report.comparison.entries import read_groups, read_places
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.template import BIRTHPLACE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from loci.experiments.abstain import WORLD as ABSTAIN_WORLD
-from loci.experiments.names import WORLD as NAMES_WORLD
+from loci.experiments.abstain.run import WORLD as ABSTAIN_WORLD
+from loci.experiments.names.run import WORLD as NAMES_WORLD
 from loci.recipes.demo import demo
 
 SMALL_ABSTAIN = dataclasses.replace(ABSTAIN_WORLD, people=46, paraphrases=1)

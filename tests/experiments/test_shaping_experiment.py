@@ -3,8 +3,8 @@ import json
 import pytest
 
 from loci.cli.main import main
-from loci.experiments.shaping import CONDITIONS
-from loci.report.experiments.shaping import Condition, Measured, shaping_report
+from loci.experiments.shaping.page import Condition, Measured, shaping_report
+from loci.experiments.shaping.run import CONDITIONS
 
 
 def measured(condition: Condition, seed: int, *, loss: float, recall: float) -> Measured:

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from loci.errors import LociError
+from loci.evaluation.rows import Prediction
 from loci.interop import course_commands
 from loci.interop.course_commands import Course, run_folder
 from loci.interop.course_lines import constant_rows, corruption_lines, data_line, name_lines, score_line
 from loci.interop.params_file import read_params, write_params
-from loci.knowledge.rows import Prediction
 from loci.model import GPT, GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions

@@ -7,10 +7,10 @@ import dataclasses
 
 import pytest
 
-from loci.knowledge.answer import answer_questions
-from loci.knowledge.metrics import exact_match, most_common_answer_baseline
-from loci.knowledge.recite import recitals
-from loci.knowledge.study import study
+from loci.answering.greedy import answer_questions
+from loci.answering.recite import recitals
+from loci.evaluation.metrics import exact_match, most_common_answer_baseline
+from loci.pipeline.labelers.self_training import study
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
@@ -40,7 +40,7 @@ def learned(name, world, questions, run, *changes):
 
 def test_self_study_answers_about_people_it_was_never_asked_about(world, tmp_path):
     changes = ("study.batch_size=32", "study.steps=250")
-    model, data = learned("self-study", world, "birth_places_train.tsv", tmp_path / "run", *changes)
+    model, data = learned("self-training", world, "birth_places_train.tsv", tmp_path / "run", *changes)
     asked = Questions.read(world / "birth_dev.tsv")
     assert not set(asked.subjects) & set(data.questions.subjects)
     right = exact_match(answer_questions(model, asked))
@@ -64,7 +64,7 @@ def test_another_relation_needs_no_other_code(tmp_path):
     world = tmp_path / "world"
     write_world(dataclasses.replace(WORLD, people=300), world)
     changes = ("study.batch_size=32", "study.steps=300")
-    model, data = learned("self-study", world, "relations/work_train.tsv", tmp_path / "run", *changes)
+    model, data = learned("self-training", world, "relations/work_train.tsv", tmp_path / "run", *changes)
     assert any(" " in question.answer and question.answer.islower() for question in data.questions)
     right = exact_match(answer_questions(model, Questions.read(world / "relations" / "work_dev.tsv")))
     assert right.value >= BAR

@@ -7,22 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from loci.answering.greedy import answer_questions
 from loci.cli.main import main
-from loci.knowledge.answer import answer_questions
-from loci.knowledge.calibration import Temperature
-from loci.knowledge.fabrication import Judge, Kind
-from loci.knowledge.rows import read_predictions, write_predictions
-from loci.knowledge.run_calibration import RunCalibration, write_calibration
-from loci.report.comparison import comparison_page, read_entries, study
-from loci.report.comparison.beside import look_beside
-from loci.report.comparison.entries import read_entry
+from loci.evaluation.calibration import Temperature
+from loci.evaluation.comparison.artifacts import look_beside
+from loci.evaluation.comparison.comparison import study
+from loci.evaluation.comparison.entries import read_entries, read_entry
+from loci.evaluation.error_kinds import ErrorClassifier, Kind
+from loci.evaluation.rows import read_predictions, write_predictions
+from loci.evaluation.run_calibration import RunCalibration, write_calibration
+from loci.report.comparison.page import comparison_page
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world.spec import WorldSpec
 from loci.text.world.writer import write_world
 from loci.training.checkpoint import load_model
 from loci.training.loop import TrainingData, train
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def world(tmp_path_factory):
 
 @pytest.fixture
 def run(world, tmp_path):
-    stage = Stage("learn", (Ingredient("question-answer", "questions"),), steps=2, batch_size=8, lr=1e-2)
+    stage = Stage("learn", (MixtureComponent("question-answer", "questions"),), steps=2, batch_size=8, lr=1e-2)
     model = {"n_layer": 1, "n_head": 2, "n_embd": 16, "block_size": 96, "positions": "rope"}
     data = TrainingData(Corpus.read(world), Questions.read(world / "birth_places_train.tsv"))
     train(Recipe("tiny", model, (stage,)), data, tmp_path / "run")
@@ -74,7 +75,7 @@ def test_the_study_judges_with_them_and_says_when_it_cannot(run, world):
     found = computed(run, world)
     context = found.contexts[0]
     assert context.vectors
-    verdicts = Judge(context.known, context.corpus, context.vectors).verdicts(found.entries[0].rows)
+    verdicts = ErrorClassifier(context.known, context.corpus, context.vectors).verdicts(found.entries[0].rows)
     by_chance = found.cards[0].look_alike_by_chance["held-out"]
     members = [v.chance for v in verdicts if v.row.split == "held-out"]
     assert by_chance == pytest.approx(sum(members) / len(members))

@@ -7,12 +7,21 @@ import numpy as np
 import pytest
 
 from loci.errors import LociError
-from loci.knowledge.fabrication import Kind
-from loci.knowledge.rows import Prediction, write_predictions
-from loci.report.comparison import comparison_page, read_entries, read_groups, study
-from loci.report.comparison.entries import Entry, read_entry, read_places, split_of, with_groups
+from loci.evaluation.comparison.comparison import study
+from loci.evaluation.comparison.entries import (
+    Entry,
+    read_entries,
+    read_entry,
+    read_groups,
+    read_places,
+    split_of,
+    with_groups,
+)
+from loci.evaluation.error_kinds import Kind
+from loci.evaluation.rows import Prediction, write_predictions
 from loci.report.comparison.examples import chosen_rows
-from loci.report.comparison.words import listed, once, p_value
+from loci.report.comparison.page import comparison_page
+from loci.report.comparison.wording import listed, once, p_value
 from synthetic_runs import Vices, make_run, make_world
 
 

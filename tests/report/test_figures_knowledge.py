@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from loci.knowledge.abstention import risk_coverage
-from loci.knowledge.bias import group_report, popularity
-from loci.knowledge.calibration import reliability
-from loci.knowledge.columns import Columns
-from loci.knowledge.fabrication import Judge, kinds_by_split
-from loci.knowledge.metrics import wilson
-from loci.knowledge.rows import Prediction
+from loci.evaluation.abstention import risk_coverage
+from loci.evaluation.bias import group_report, popularity
+from loci.evaluation.calibration import reliability
+from loci.evaluation.error_kinds import ErrorClassifier, kinds_by_split
+from loci.evaluation.metrics import wilson
+from loci.evaluation.rows import Prediction
+from loci.evaluation.score_arrays import ScoreArrays
 from loci.report.figures.knowledge import (
     fabrication_bars,
     group_dots,
@@ -21,7 +21,7 @@ from loci.report.figures.knowledge import (
 )
 from loci.report.style import series_colour
 
-FOUND = Columns(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
+FOUND = ScoreArrays(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
 ROWS = [
     Prediction("q1", "a", answers=("a",), group="g", split="held-out"),
     Prediction("q2", "b", answers=("a",), group="h", split="unseen"),
@@ -49,7 +49,7 @@ def test_a_run_keeps_its_colour_when_another_lacks_a_result():
 
 
 def test_fabrication_shows_only_kinds_that_occur_and_fills_each_bar():
-    table = kinds_by_split(Judge({}).verdicts(ROWS))
+    table = kinds_by_split(ErrorClassifier({}).verdicts(ROWS))
     figure = fabrication_bars(["run"], [table])
     assert [trace.name for trace in figure.data] == ["right", "not a place"]
     totals = np.sum([trace.x for trace in figure.data], axis=0)

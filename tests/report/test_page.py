@@ -5,7 +5,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from loci.knowledge.metrics import wilson
+from loci.evaluation.metrics import wilson
 from loci.report.page import Markup, Page, markdown
 from loci.report.style import PALETTE, faded, series_colour
 

@@ -1,7 +1,7 @@
 import pytest
 
-from loci.knowledge.rows import Prediction
-from loci.report.experiments.recall import (
+from loci.evaluation.rows import Prediction
+from loci.experiments.recall.page import (
     Measured,
     curve_figure,
     grouped,
@@ -69,14 +69,14 @@ def test_final_figures_are_not_mixed_with_those_of_a_slice():
 def test_the_curve_has_a_line_a_recipe_and_a_point_a_time():
     points = [
         measured(recipe, right, what="curve", minutes=minutes)
-        for recipe, right in (("strict", 5), ("self-study", 15))
+        for recipe, right in (("strict", 5), ("self-training", 15))
         for minutes in (5.0, 10.0)
     ]
     lines = [trace for trace in curve_figure(points).data if trace.mode == "lines+markers"]
     assert [trace.mode for trace in curve_figure(points).data] == ["lines", "lines+markers"] * 2
     assert [(line.name, list(line.x), list(line.y)) for line in lines] == [
         ("strict", [5.0, 10.0], [25.0, 25.0]),
-        ("self-study", [5.0, 10.0], [75.0, 75.0]),
+        ("self-training", [5.0, 10.0], [75.0, 75.0]),
     ]
 
 
@@ -97,21 +97,21 @@ def test_probabilities_are_corrected_for_the_number_of_levers():
 
 
 def test_kinds_of_attention_under_two_recipes_are_two_tables():
-    arms = [measured(f"{recipe}, rope", 12, what="variants") for recipe in ("strict", "self-study")]
+    arms = [measured(f"{recipe}, rope", 12, what="variants") for recipe in ("strict", "self-training")]
     section = next(section for section in recall_report(arms).sections if "attention" in section.title)
-    assert [table.caption.partition(",")[0] for table in section.tables] == ["strict", "self-study"]
+    assert [table.caption.partition(",")[0] for table in section.tables] == ["strict", "self-training"]
 
 
 def test_the_steps_of_the_waterfall_stand_in_order_though_some_models_lack_one():
     steps = (("asked", 20, 20), ("readable", 18, 20), ("stored", 9, 20), ("answered rightly", 9, 20))
-    figure = waterfall_figure([measured("self-study", 15), measured("strict", 9, waterfall=steps)])
+    figure = waterfall_figure([measured("self-training", 15), measured("strict", 9, waterfall=steps)])
     assert list(figure.layout.xaxis.categoryarray) == ["asked", "readable", "stored", "answered rightly"]
     assert [list(bar.y) for bar in figure.data] == [[100, 90, 75], [100, 90, 45, 45]]
 
 
 def test_the_page_has_a_section_for_what_was_measured_and_no_other(tmp_path):
     variants = [
-        measured(f"self-study, {name}", right, what="variants", faithful=(right, 20))
+        measured(f"self-training, {name}", right, what="variants", faithful=(right, 20))
         for name, right in (("rope", 12), ("perceiver", 2))
     ]
     report = recall_report([measured("strict", 18, what="final", asked="dev"), *variants])

@@ -5,7 +5,7 @@ from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
 from loci.text.template import BIRTHPLACE
 from loci.training.loop import TrainingData
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 
 PLACES = ("Rome", "Oslo", "Lima", "Kyiv")
 
@@ -33,10 +33,12 @@ def tiny_data() -> TrainingData:
 def tiny_recipe() -> Recipe:
     """Two stages, dropout, a pool and Muon: everything whose state a resume must bring back."""
     model = {"n_layer": 1, "n_head": 2, "n_embd": 16, "block_size": 64}
-    pretrain = Stage("pretrain", (Ingredient("corruption-2024"),), steps=14, batch_size=4, pool=3, optimiser="muon")
+    pretrain = Stage(
+        "pretrain", (MixtureComponent("corruption-2024"),), steps=14, batch_size=4, pool=3, optimiser="muon"
+    )
     finetune = Stage(
         "finetune",
-        (Ingredient("question-answer", source="questions"), Ingredient("language-model", share=0.5)),
+        (MixtureComponent("question-answer", source="questions"), MixtureComponent("language-model", share=0.5)),
         steps=9,
         batch_size=6,
     )

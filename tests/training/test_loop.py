@@ -12,7 +12,7 @@ import torch
 
 from loci.errors import LociError
 from loci.training import checkpoint as ckpt
-from loci.training.loop import Saving, train
+from loci.training.loop import CheckpointPolicy, train
 from loci.training.observers import MetricsFile
 from loci.training.run import describe, find_runs, read_metrics, read_run
 
@@ -78,11 +78,11 @@ def test_a_stopped_run_resumes_bit_for_bit(stop_after, tiny_recipe, tiny_data, t
 SCRIPT = textwrap.dedent("""
     import sys, pathlib, pickle, torch
     torch.set_num_threads(1)
-    from loci.training.loop import Saving, train
+    from loci.training.loop import CheckpointPolicy, train
     from loci.training.observers import MetricsFile
     recipe, data = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())
     print("started", flush=True)
-    train(recipe, data, sys.argv[2], observers=lambda run: [MetricsFile(run)], saving=Saving(every_steps=1),
+    train(recipe, data, sys.argv[2], observers=lambda run: [MetricsFile(run)], saving=CheckpointPolicy(every_steps=1),
           resume=pathlib.Path(sys.argv[2], "run.json").exists())
 """)
 
@@ -119,7 +119,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_weights(tiny_recipe, 
 def test_a_damaged_checkpoint_is_passed_over(tiny_recipe, tiny_data, tmp_path):
     count = iter(range(100))
     stop = lambda: next(count) == 5  # noqa: E731
-    train(tiny_recipe, tiny_data, tmp_path / "run", saving=Saving(every_steps=2), should_stop=stop)
+    train(tiny_recipe, tiny_data, tmp_path / "run", saving=CheckpointPolicy(every_steps=2), should_stop=stop)
     newest = ckpt.checkpoints(tmp_path / "run")[-1]
     (newest / ckpt.WEIGHTS).write_bytes(b"cut short")
     assert ckpt.latest(tmp_path / "run") == ckpt.checkpoints(tmp_path / "run")[-2]
@@ -133,7 +133,7 @@ def test_a_damaged_checkpoint_is_passed_over(tiny_recipe, tiny_data, tmp_path):
 def test_a_damaged_checkpoint_does_not_take_the_place_of_a_whole_one(tiny_recipe, tiny_data, tmp_path):
     run = tmp_path / "run"
     count = iter(range(100))
-    train(tiny_recipe, tiny_data, run, saving=Saving(every_steps=2), should_stop=lambda: next(count) == 5)
+    train(tiny_recipe, tiny_data, run, saving=CheckpointPolicy(every_steps=2), should_stop=lambda: next(count) == 5)
     older, newest = ckpt.checkpoints(run)
     (newest / ckpt.WEIGHTS).write_bytes(b"cut short")
     ckpt.prune(run, keep=1)

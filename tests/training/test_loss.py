@@ -4,7 +4,7 @@ import torch
 from loci.data.example import IGNORED
 from loci.model import GPT, GPTConfig
 from loci.training.loss import next_character_loss
-from loci.training.plan import Ingredient, Stage
+from loci.training.plan import MixtureComponent, Stage
 from loci.training.shaping import focus, near
 
 
@@ -20,7 +20,7 @@ Y = torch.tensor([[IGNORED, 5, 6, 7], [8, 9, IGNORED, IGNORED]])
 
 
 def stage(**changes):
-    return Stage("s", (Ingredient("language-model"),), steps=1, **changes)
+    return Stage("s", (MixtureComponent("language-model"),), steps=1, **changes)
 
 
 def test_only_counted_positions_enter_and_the_mean_is_over_them(model):

@@ -15,7 +15,7 @@ from loci.training.optim import (
     orthogonalise,
     set_rate,
 )
-from loci.training.plan import Ingredient, Stage
+from loci.training.plan import MixtureComponent, Stage
 
 
 def tiny(**changes):
@@ -23,7 +23,7 @@ def tiny(**changes):
 
 
 def stage(**changes):
-    return Stage(**{"name": "s", "mixture": (Ingredient("language-model"),), "steps": 1, "lr": 0.1, **changes})
+    return Stage(**{"name": "s", "mixture": (MixtureComponent("language-model"),), "steps": 1, "lr": 0.1, **changes})
 
 
 @given(st.integers(1, 4), st.integers(2, 24), st.integers(2, 24), st.integers(0, 10**6))

@@ -4,13 +4,13 @@ import pytest
 
 from loci.errors import LociError
 from loci.recipes import RECIPES, DataShape, make_recipe
-from loci.training.plan import Ingredient, Recipe, Stage, recipe_from_dict, to_dict
+from loci.training.plan import MixtureComponent, Recipe, Stage, recipe_from_dict, to_dict
 
 SHAPE = DataShape(n_lines=2937, n_questions=2000)
 
 
 def stage(**changes):
-    return Stage(**{"name": "pretrain", "mixture": (Ingredient("language-model"),), "steps": 5, **changes})
+    return Stage(**{"name": "pretrain", "mixture": (MixtureComponent("language-model"),), "steps": 5, **changes})
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -7,8 +7,8 @@ import pytest
 from loci.errors import LociError
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
-from loci.training.loop import Saving, train
-from loci.training.plan import Ingredient, Recipe, Stage, recipe_from_dict, to_dict
+from loci.training.loop import CheckpointPolicy, train
+from loci.training.plan import MixtureComponent, Recipe, Stage, recipe_from_dict, to_dict
 from loci.training.run import STUDIED
 
 
@@ -26,8 +26,8 @@ class Author:
 
 @pytest.fixture
 def recipe(tiny_recipe):
-    read = Stage("read", (Ingredient("reading", source="passages"),), steps=3, batch_size=4)
-    study = Stage("study", (Ingredient("question-answer", source="studied"),), steps=4, batch_size=4)
+    read = Stage("read", (MixtureComponent("reading", source="passages"),), steps=3, batch_size=4)
+    study = Stage("study", (MixtureComponent("question-answer", source="studied"),), steps=4, batch_size=4)
     return Recipe("studious", {**tiny_recipe.model, "block_size": 96}, (read, study))
 
 
@@ -46,7 +46,7 @@ def test_a_run_stopped_while_studying_goes_on_without_reading_again(recipe, tiny
         seen.append(1)
         return len(seen) == 5
 
-    saving = Saving(every_steps=1)
+    saving = CheckpointPolicy(every_steps=1)
     assert not train(recipe, tiny_data, tmp_path / "run", author=author, should_stop=stop, saving=saving).finished
     assert train(recipe, tiny_data, tmp_path / "run", author=author, resume=True).finished
     assert author.asked == 1

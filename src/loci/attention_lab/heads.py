@@ -24,7 +24,7 @@ from loci.attention_lab.distribution import Array
 from loci.attention_lab.parses import Parse, base_relation
 from loci.attention_lab.trees import maximum_arborescence, maximum_spanning_trees, orient
 from loci.errors import LociError
-from loci.knowledge.metrics import Rate, wilson
+from loci.evaluation.metrics import Rate, wilson
 
 Direction = Literal["dependent", "head", "either"]
 DIRECTIONS: tuple[Direction, ...] = ("dependent", "head", "either")

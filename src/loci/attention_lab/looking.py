@@ -13,6 +13,8 @@ import torch
 from jaxtyping import Float
 from numpy.typing import NDArray
 
+from loci.answering.greedy import ANSWER_LENGTH
+from loci.answering.recite import Recital
 from loci.attention_lab.lens import Lens, logit_lens
 from loci.attention_lab.rollout import rollout
 from loci.attention_lab.states import blocks_of
@@ -22,8 +24,6 @@ from loci.data.reading import reading_prompt
 from loci.errors import LociError
 from loci.generation.context import reading
 from loci.generation.decode import generate
-from loci.knowledge.answer import ANSWER_LENGTH
-from loci.knowledge.recite import Recital
 from loci.model import GPT
 from loci.text.template import Template
 from loci.text.vocab import MASK, MASK_ID, Vocab

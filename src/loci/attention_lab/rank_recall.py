@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from loci.knowledge.answer import answer_questions
-from loci.knowledge.metrics import Rate, exact_match
+from loci.answering.greedy import answer_questions
+from loci.evaluation.metrics import Rate, exact_match
 from loci.model import GPT
 from loci.text.questions import Questions
 from loci.training.checkpoint import LoadedModel

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.errors import LociError
+from loci.evaluation.metrics import Estimate, Rate, mean_estimate, wilson
 from loci.generation.repetition import find_loop, seq_rep_n
 from loci.generation.sampling import Sampler
-from loci.knowledge.metrics import Estimate, Rate, mean_estimate, wilson
 
 
 def default_sweep() -> dict[str, list[tuple[float, Sampler]]]:

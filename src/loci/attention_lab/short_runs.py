@@ -16,7 +16,7 @@ from loci.model import GPT, GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.world import WorldSpec, world_text
 from loci.training.loop import StepReport, TrainingData, train
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 
 WIDTH, LAYERS = 64, 2
 
@@ -55,7 +55,7 @@ def short_run(beta: float | None, seed: int, *, steps: int = 150, people: int = 
     changes = {"n_layer": LAYERS, "n_head": 1, "n_embd": WIDTH, "temperature": beta}
     dropouts = {"embd_pdrop": 0.0, "attn_pdrop": 0.0, "resid_pdrop": 0.0}
     config = {"block_size": 96, **changes, **dropouts}
-    stage = Stage("short", (Ingredient("language-model"),), steps=steps, batch_size=16, lr=3e-3)
+    stage = Stage("short", (MixtureComponent("language-model"),), steps=steps, batch_size=16, lr=3e-3)
     model = GPT(
         GPTConfig.from_dict({**config, "vocab_size": len(corpus.vocab)}),
         generator=torch.Generator().manual_seed(seed),

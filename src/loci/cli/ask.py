@@ -22,7 +22,7 @@ from loci.errors import LociError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from loci.knowledge.ask import Answer
+    from loci.answering.ask import Answer
 
 
 def ask(
@@ -55,7 +55,7 @@ def ask(
         lines: How many lines of the corpus to show.
         json: Print JSON instead of text.
     """
-    from loci.knowledge.ask import load
+    from loci.answering.ask import load
     from loci.text.questions import Questions
 
     if not questions and file is None:

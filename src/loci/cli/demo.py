@@ -29,7 +29,7 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
     from loci import machine
     from loci.cli.progress import ProgressBar
     from loci.cli.threads import choose_threads
-    from loci.experiments.demo import as_json, run_demo
+    from loci.experiments.demo.run import as_json, run_demo
     from loci.training.observers import MetricsFile
 
     console = Console(stderr=json)

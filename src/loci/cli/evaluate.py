@@ -19,8 +19,8 @@ import tyro
 from loci.errors import LociError
 
 if TYPE_CHECKING:
-    from loci.knowledge.rows import Prediction
-    from loci.knowledge.run_calibration import RunCalibration
+    from loci.evaluation.rows import Prediction
+    from loci.evaluation.run_calibration import RunCalibration
     from loci.text.questions import Questions
     from loci.training.checkpoint import LoadedModel
 
@@ -55,11 +55,11 @@ def evaluate(
             least this probability. A wrong one then costs t/(1-t), silence nothing.
         json: Print JSON instead of a sentence.
     """
+    from loci.evaluation.json_data import plain
+    from loci.evaluation.metrics import exact_match
+    from loci.evaluation.rows import write_predictions
+    from loci.evaluation.selective import brief
     from loci.files import write_text
-    from loci.knowledge.metrics import exact_match
-    from loci.knowledge.plain import plain
-    from loci.knowledge.rows import write_predictions
-    from loci.knowledge.trust import brief
     from loci.text.questions import Questions
 
     if (run is None) == (predictions is None):
@@ -75,19 +75,19 @@ def evaluate(
     _require_different(questions, predictions, out, text)
     asked = Questions.read(questions)
     if predictions is not None:
-        from loci.knowledge.foreign import read_foreign
+        from loci.evaluation.external_predictions import read_foreign
 
         rows = read_foreign(predictions, asked)
     else:
-        from loci.knowledge.answer import answer_questions
-        from loci.knowledge.ask import with_subjects
-        from loci.knowledge.likely import likely_rows
+        from loci.answering.ask import with_subjects
+        from loci.answering.greedy import answer_questions
+        from loci.answering.n_best import n_best_rows
         from loci.training.checkpoint import load_model
 
         assert run is not None
         loaded = load_model(run)
         asked = with_subjects(loaded, run, asked)
-        rows = likely_rows(loaded, asked, width=alternatives + 1) if alternatives else answer_questions(loaded, asked)
+        rows = n_best_rows(loaded, asked, width=alternatives + 1) if alternatives else answer_questions(loaded, asked)
     if out is not None:
         write_predictions(out, rows)
     if text is not None:
@@ -118,17 +118,17 @@ def evaluate(
 
 
 def _said(row: Prediction) -> str:
-    from loci.knowledge.answer import I_DONT_KNOW
+    from loci.answering.greedy import I_DONT_KNOW
 
     return I_DONT_KNOW if row.abstained else row.prediction
 
 
 def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, level: float) -> RunCalibration:
-    from loci.knowledge.likely import likely_rows
-    from loci.knowledge.run_calibration import fit_calibration, write_calibration
+    from loci.answering.n_best import n_best_rows
+    from loci.evaluation.run_calibration import fit_calibration, write_calibration
 
     # Not the greedy rows: the fit must be made on the answers that `loci ask` will give.
-    rows = likely_rows(loaded, asked)
+    rows = n_best_rows(loaded, asked)
     name = asked.path.name if asked.path is not None else ""
     fitted = fit_calibration(rows, questions=name, questions_hash=asked.hash, model=loaded.hash, level=level)
     write_calibration(run, fitted)
@@ -138,7 +138,7 @@ def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, level: float) -
 def _sentence(fitted: RunCalibration) -> str:
     import math
 
-    from loci.knowledge.run_calibration import AS_IT_IS, FOLDS
+    from loci.evaluation.run_calibration import AS_IT_IS, FOLDS
 
     threshold = f"answer from {fitted.threshold:.2f}" if math.isfinite(fitted.threshold) else "no answer pays"
     change = f"Brier {fitted.brier_before:.3f} → {fitted.brier_after:.3f} over {FOLDS} folds"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from loci.report.experiments import ExperimentReport
-    from loci.report.experiments.parts import Table as ResultTable
+    from loci.report.parts import ExperimentReport
+    from loci.report.parts import Table as ResultTable
     from loci.training.loop import Observer
 
 #: Wider than any table.
@@ -126,7 +126,7 @@ def _table(part: ResultTable, title: str | None, stacked: bool = False) -> Table
 
 def _cell(cell: object, stacked: bool) -> str:
     """A cell; `stacked` sets an interval below its number, so that a narrow terminal cuts nothing in two."""
-    from loci.knowledge.metrics import Estimate, Rate, decimal
+    from loci.evaluation.metrics import Estimate, Rate, decimal
 
     if stacked and isinstance(cell, Rate | Estimate):
         return str(cell).replace(" (", "\n").replace(", ", "\n").rstrip(")")

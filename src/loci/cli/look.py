@@ -42,9 +42,9 @@ def look(
     """
     import torch
 
+    from loci.answering.recite import recitals
     from loci.attention_lab.looking import find_subject
     from loci.attention_lab.looking import look as look_at
-    from loci.knowledge.recite import recitals
     from loci.report.attention.look_page import look_page
     from loci.text.questions import Question, Questions
     from loci.training.checkpoint import load_model

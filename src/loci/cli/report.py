@@ -18,7 +18,7 @@ import tyro
 from loci.errors import LociError
 
 if TYPE_CHECKING:
-    from loci.report.comparison import Study
+    from loci.evaluation.comparison.comparison import Study
 
 
 def report(
@@ -58,7 +58,9 @@ def report(
 
     if window is not None and window < 1:
         raise LociError(f"a window is 1 character or more, not {window}")
-    from loci.report.comparison import comparison_page, read_entries, study
+    from loci.evaluation.comparison.comparison import study
+    from loci.evaluation.comparison.entries import read_entries
+    from loci.report.comparison.page import comparison_page
 
     rng = np.random.default_rng(seed)
     found = study(

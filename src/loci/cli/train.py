@@ -4,7 +4,7 @@ examples:
   loci train --recipe demo --data world --out run
   loci train --recipe course-2024 --data course --out run --minutes 60 --variant rope
   loci train --recipe course-2021 --data course --out run --set pretrain.epochs=10 --set model.n_layer=2
-  loci train --recipe self-study --data course --out run --readers reader1 reader2
+  loci train --recipe self-training --data course --out run --readers reader1 reader2
                                          two runs of --recipe reader read the corpus beside the model
   loci train --resume --out run          continue a run that was stopped or killed
   torchrun --nproc_per_node 2 --max-restarts 3 -m loci train --data course --out run
@@ -59,7 +59,7 @@ def train(
         variant: The model's variant (vanilla, rope, ...), instead of the recipe's.
         minutes: Train for this long, decaying to the end, instead of the recipe's own budget.
         seed: Seed of weights, batches and dropout.
-        readers: For self-study: other runs (--recipe reader) that read the corpus beside the model.
+        readers: For self-training: other runs (--recipe reader) that read the corpus beside the model.
         set: A change to the recipe, as stage.field=value or model.field=value; may be given several times.
         resume: Continue the run in --out from its newest checkpoint.
         no_tensorboard: Write no TensorBoard events; where TensorBoard is installed they go into the run's folder.
@@ -76,10 +76,10 @@ def train(
     from loci.cli.interrupt import InterruptFlag
     from loci.cli.progress import ProgressBar, ReadingLines
     from loci.cli.threads import choose_threads
-    from loci.knowledge.study import load_readers, study
+    from loci.pipeline.labelers.self_training import load_readers, study
     from loci.training.device import choose
     from loci.training.distributed import Group, local_rank, restarted
-    from loci.training.loop import Observer, Saving
+    from loci.training.loop import CheckpointPolicy, Observer
     from loci.training.loop import train as carry_out
     from loci.training.observers import MetricsFile, TensorBoard
     from loci.training.run import STUDIED, read_run
@@ -114,7 +114,7 @@ def train(
             out,
             observers=observers,
             resume=resume,
-            saving=Saving(every_steps=save_every),
+            saving=CheckpointPolicy(every_steps=save_every),
             should_stop=lambda: interrupted.raised,
             placement=placement,
             group=group,
@@ -199,7 +199,7 @@ def _changed(
         recipe = dataclasses.replace(recipe, seed=seed)
     if readers:
         if not any("studied" in stage.sources for stage in recipe.stages):
-            raise LociError(f"recipe {recipe.name} does not study", remedy="--readers is for self-study")
+            raise LociError(f"recipe {recipe.name} does not study", remedy="--readers is for self-training")
         recipe = dataclasses.replace(recipe, readers=tuple(str(run.resolve()) for run in readers))
     recipe = recipe.override(changes)
     return recipe.within(minutes) if minutes is not None else recipe

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.data.example import Example
-from loci.data.passages import Passage
-from loci.data.reading import ByHeart, Echo, Reading, Reciting
+from loci.data.reading import Echo, Memorize, Reading, Reciting
+from loci.data.reading_examples import Passage
 from loci.data.recall import SalientSpan, WordRecall
 from loci.errors import LociError
 from loci.text.corpus import Line
@@ -145,7 +145,7 @@ OBJECTIVES: dict[str, Factory] = {
     "language-model": LanguageModel,
     "salient-span": SalientSpan,
     "word-recall": WordRecall,
-    "by-heart": ByHeart,
+    "memorize": Memorize,
     "echo": Echo,
     "question-answer": QuestionAnswer,
     "reading": Reading,

@@ -6,8 +6,8 @@
     reading    question ⁇ line ⁇ answer ⁇   subject and answer count; names are swapped, so that only reading pays
     reciting   question ⁇ line ⁇ answer ⁇   line and answer count: asked, the model recites, then reads
 
-The line is the line itself, or its gist without the subject's own name (`loci.text.gist`). Long ones are cut behind a
-word. Knows nothing of batches or models.
+The line is the line itself, or its entity sketch without the subject's own name (`loci.text.entity_sketch`). Long ones
+are cut after a word. Knows nothing of batches or models.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from typing import Literal
 import numpy as np
 
 from loci.data.example import Example
-from loci.data.passages import Passage, Swaps, retold, told
+from loci.data.reading_examples import EntitySwap, Passage, retold, told
 from loci.errors import LociError
 from loci.text.corpus import Line
-from loci.text.gist import gist
+from loci.text.entity_sketch import gist
 from loci.text.spans import place_of, stands_in
 from loci.text.vocab import MASK_ID, Vocab
 
-View = Literal["line", "gist"]
+LineFormat = Literal["line", "gist"]
 LONGEST = 160
 """Characters of a line that are learned by heart, its subject included."""
 
 
-def viewed(subject: str, text: str, view: View) -> str:
+def formatted_line(subject: str, text: str, view: LineFormat) -> str:
     """`Subject. text`, or `Subject. gist`."""
     if view == "gist":
         text = gist(text.removeprefix(subject).lstrip())
@@ -51,7 +51,7 @@ def reading_prompt(vocab: Vocab, question: str, line: str) -> list[int]:
 
 
 @dataclass(frozen=True)
-class ByHeart:
+class Memorize:
     """A line from its subject: what stands behind `subject. ` counts, and its end.
 
     What is only ever learned at the start of a text is only found there. `carried` is the share of examples in which
@@ -61,7 +61,7 @@ class ByHeart:
     vocab: Vocab
     block_size: int
     longest: int = LONGEST
-    view: View = "line"
+    view: LineFormat = "line"
     carried: float = 0.0
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
@@ -70,7 +70,7 @@ class ByHeart:
         room = self.block_size - len(carrier) - 2
         if room < len(record.subject) + len(". ?"):
             carrier, room = "", self.block_size - 2
-        text = shortened(viewed(record.subject, told(record), self.view), min(self.longest, room))
+        text = shortened(formatted_line(record.subject, told(record), self.view), min(self.longest, room))
         before = np.append(self.vocab.encode(carrier), MASK_ID) if self.carried else self.vocab.encode("")
         ids = np.concatenate([before, self.vocab.encode(text), [MASK_ID]])
         given = len(before) + (0 if carrier else min(len(record.subject) + len(". "), len(text)))
@@ -129,20 +129,20 @@ class Reading:
 
     vocab: Vocab
     block_size: int
-    subject: float = Swaps.subject
-    answer: float = Swaps.answer
-    word: float = Swaps.word
-    from_answers: float = Swaps.from_answers
-    view: View = "line"
+    subject: float = EntitySwap.subject
+    answer: float = EntitySwap.answer
+    word: float = EntitySwap.word
+    from_answers: float = EntitySwap.from_answers
+    view: LineFormat = "line"
 
     def __call__(self, record: Passage, rng: np.random.Generator) -> Example:
         """The passage with some of its words swapped."""
-        given = retold(record, Swaps(self.subject, self.answer, self.word, self.from_answers), rng)
+        given = retold(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
-        whole = viewed(given.subject, given.text, self.view)
+        whole = formatted_line(given.subject, given.text, self.view)
         text = shortened(whole, room)
         if not stands_in(text.removeprefix(given.subject), given.answer):
-            whole = viewed(given.subject, given.text, "line")  # a gist may lose an answer, the line holds it
+            whole = formatted_line(given.subject, given.text, "line")  # a gist may lose an answer, the line holds it
             text = _around(whole, given.answer, len(given.subject), room)
         counted = len(given.subject) + len(". ") if text.startswith(f"{given.subject}. ") else 0
         return _example(self.vocab, given.question, text, given.answer, counted=counted)
@@ -165,14 +165,14 @@ class Reciting:
     vocab: Vocab
     block_size: int
     longest: int = LONGEST
-    view: View = "line"
+    view: LineFormat = "line"
 
     def __call__(self, record: Passage, rng: np.random.Generator) -> Example:
         """The line of the question's subject, then the answer that stands in it."""
         question, answer = record.question.text, record.answer
         room = _room(self.block_size, question, answer, record.question.number)
         subject = record.line.subject
-        text = shortened(viewed(subject, told(record.line), self.view), min(self.longest, room))
+        text = shortened(formatted_line(subject, told(record.line), self.view), min(self.longest, room))
         read = stands_in(text.removeprefix(subject), answer)
         return _example(self.vocab, question, text, answer if read else None, counted=len(text) + 1)
 

@@ -14,7 +14,7 @@ from loci.errors import LociError
 
 if TYPE_CHECKING:
     from loci.experiments.trials import Hooks, Settings
-    from loci.report.experiments import ExperimentReport
+    from loci.report.parts import ExperimentReport
 
 EXPERIMENTS: dict[str, str] = {
     # name: what it asks
@@ -29,6 +29,6 @@ def find_experiment(name: str) -> Callable[[Path, Settings, Hooks], ExperimentRe
     if name not in EXPERIMENTS:
         raise LociError(f"unknown experiment {name!r}", remedy=f"one of: {', '.join(EXPERIMENTS)}")
     function: Callable[[Path, Settings, Hooks], ExperimentReport] = importlib.import_module(
-        f"loci.experiments.{name}"
+        f"loci.experiments.{name}.run"
     ).run
     return function

@@ -15,13 +15,13 @@ from typing import Any
 
 import torch
 
+from loci.answering.greedy import answer_questions
 from loci.errors import LociError
+from loci.evaluation.rows import Prediction
 from loci.files import atomic_folder, sha256_file, write_text
 from loci.interop.course_lines import data_line, parameters_line
 from loci.interop.course_params import COURSE_VARIANTS, course_variant, from_course, to_course
 from loci.interop.params_file import read_params, write_params
-from loci.knowledge.answer import answer_questions
-from loci.knowledge.rows import Prediction
 from loci.model import GPT, VARIANTS, GPTConfig
 from loci.recipes.course import COURSE_MODEL, FINETUNE_EPOCHS, PRETRAIN_EPOCHS, finetune_stage, pretrain_stage
 from loci.recipes.shape import DataShape

@@ -11,8 +11,8 @@ import numpy as np
 
 from loci.data.example import Example
 from loci.data.objectives import QuestionAnswer, make_objective
-from loci.knowledge.metrics import exact_match
-from loci.knowledge.rows import Prediction
+from loci.evaluation.metrics import exact_match
+from loci.evaluation.rows import Prediction
 from loci.model import GPT
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions

@@ -8,7 +8,7 @@ from loci.errors import LociError
 from loci.recipes.char import char
 from loci.recipes.course import course_2021, course_2024, course_scratch
 from loci.recipes.demo import demo, demo_scratch
-from loci.recipes.recall import reader, self_study, strict
+from loci.recipes.recall import reader, self_training, strict
 from loci.recipes.shape import DataShape
 from loci.training.plan import Recipe
 
@@ -16,7 +16,7 @@ RECIPES: dict[str, Callable[[DataShape], Recipe]] = {
     "demo": demo,
     "demo-scratch": demo_scratch,
     "strict": strict,
-    "self-study": self_study,
+    "self-training": self_training,
     "reader": reader,
     "course-2021": course_2021,
     "course-2024": course_2024,

@@ -8,7 +8,7 @@ with ten times the parameters on a large GPU.
 from __future__ import annotations
 
 from loci.recipes.shape import DataShape
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 
 CHAR_MODEL = {
     "n_layer": 4,
@@ -29,7 +29,7 @@ def char(shape: DataShape) -> Recipe:
     """Windows of a running text, line ends included; every character counts."""
     read = Stage(
         name="pretrain",
-        mixture=(Ingredient("language-model", source="text", options={"closing_mask": False}),),
+        mixture=(MixtureComponent("language-model", source="text", options={"closing_mask": False}),),
         minutes=10.0,
         batch_size=16,
         lr=3e-3,

@@ -7,7 +7,7 @@ rate climbs back to its full value near epoch 400; `course-2024` ends it with tr
 from __future__ import annotations
 
 from loci.recipes.shape import DataShape
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 
 #: The published configuration; the vocabulary's size comes from the corpus.
 COURSE_MODEL = {"n_layer": 4, "n_head": 8, "n_embd": 256, "block_size": 128}
@@ -25,7 +25,7 @@ def pretrain_stage(shape: DataShape, *, year: int, lr: float = 6e-3, epochs: int
     end = DEFECTIVE_END if year < 2024 else epochs
     return Stage(
         name="pretrain",
-        mixture=(Ingredient("corruption-2021" if year < 2024 else "corruption-2024"),),
+        mixture=(MixtureComponent("corruption-2021" if year < 2024 else "corruption-2024"),),
         epochs=epochs,
         time_share=9,
         batch_size=128,
@@ -41,7 +41,7 @@ def finetune_stage(shape: DataShape, *, lr: float = 6e-4, epochs: int = FINETUNE
     """The train questions, in file order; the schedule ends after 200 epochs of the corpus, as published."""
     return Stage(
         name="finetune",
-        mixture=(Ingredient("question-answer", source="questions"),),
+        mixture=(MixtureComponent("question-answer", source="questions"),),
         epochs=epochs,
         time_share=1,
         batch_size=256,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from loci.recipes.shape import DataShape
 from loci.text.world import WorldSpec
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 
 #: The embedded world: as many people in training as held out, five tellings of each life.
 DEMO_WORLD = WorldSpec(people=240, paraphrases=5, permute=True, train_share=0.5, dev_share=0.5)
@@ -29,7 +29,7 @@ DEMO_MODEL = {
 }
 
 
-def _stage(name: str, minutes: float, *mixture: Ingredient, floor: float = 0.05) -> Stage:
+def _stage(name: str, minutes: float, *mixture: MixtureComponent, floor: float = 0.05) -> Stage:
     return Stage(
         name=name,
         mixture=mixture,
@@ -50,21 +50,21 @@ def demo(shape: DataShape) -> Recipe:
     pretrain = _stage(
         "pretrain",
         1.0,
-        Ingredient("salient-span", share=0.6),
-        Ingredient("word-recall", share=0.4),
+        MixtureComponent("salient-span", share=0.6),
+        MixtureComponent("word-recall", share=0.4),
         floor=1.0,  # the next stage goes on from here at the full rate
     )
     finetune = _stage(
         "finetune",
         2.4,
-        Ingredient("question-answer", source="questions", share=0.25),
-        Ingredient("salient-span", share=0.4),
-        Ingredient("word-recall", share=0.35),
+        MixtureComponent("question-answer", source="questions", share=0.25),
+        MixtureComponent("salient-span", share=0.4),
+        MixtureComponent("word-recall", share=0.35),
     )
     return Recipe("demo", DEMO_MODEL, (pretrain, finetune), note="the demo: the text first, then questions beside it")
 
 
 def demo_scratch(shape: DataShape) -> Recipe:
     """The same model without pretraining: the train questions alone."""
-    finetune = _stage("finetune", 0.3, Ingredient("question-answer", source="questions"))
+    finetune = _stage("finetune", 0.3, MixtureComponent("question-answer", source="questions"))
     return Recipe("demo-scratch", DEMO_MODEL, (finetune,), note="the demo's model without pretraining")

@@ -5,10 +5,10 @@ names and places, so that nothing can be learned by heart and only reading pays.
 
 - **strict** learns the gist of every line by heart, and, asked, writes down what it remembers of the subject and reads
   it. Nothing question-shaped about a person outside the train questions is ever seen.
-- **self-study** reads the whole corpus, writes a question and an answer about everybody, and learns these by heart. Of
-  what it reads it prefers words that the train questions often call the answer (`loci.knowledge.habit`).
+- **self-training** reads the whole corpus, writes a question and an answer about everybody, and memorizes these. Of what
+  it reads it prefers words that the train questions often call the answer (`loci.pipeline.labelers.answer_prior`).
 
-The gist (`loci.text.gist`) holds an answer only where answers are names; for others whole lines are learned.
+The gist (`loci.text.entity_sketch`) holds an answer only where answers are names; for others whole lines are learned.
 docs/experiments.md has what was tried, and what each part brings.
 """
 
@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from loci.recipes.demo import DEMO_MODEL
 from loci.recipes.shape import DataShape
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 
 #: The demo's small model with room for question, line and answer.
 RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
 
 
-def _stage(name: str, minutes: float, *mixture: Ingredient, batch_size: int = 32, decay: float = 0.5) -> Stage:
+def _stage(name: str, minutes: float, *mixture: MixtureComponent, batch_size: int = 32, decay: float = 0.5) -> Stage:
     return Stage(
         name=name,
         mixture=mixture,
@@ -44,8 +44,8 @@ def _read(minutes: float, view: str, batch_size: int) -> Stage:
     return _stage(
         "read",
         minutes,
-        Ingredient("reading", source="passages", share=0.7, options={"view": view}),
-        Ingredient("by-heart", share=0.3, options={"view": view}),
+        MixtureComponent("reading", source="passages", share=0.7, options={"view": view}),
+        MixtureComponent("memorize", share=0.3, options={"view": view}),
         batch_size=batch_size,
     )
 
@@ -59,9 +59,9 @@ def strict(shape: DataShape) -> Recipe:
         "memorise",
         10.0,
         # What train people's lines say is asked about in training anyway; the others need the time.
-        Ingredient("by-heart", source="unasked", share=0.65, options=learned),
-        Ingredient("by-heart", share=0.2, options=learned),
-        Ingredient("reading", source="passages", share=0.15, options={"view": view}),
+        MixtureComponent("memorize", source="unasked", share=0.65, options=learned),
+        MixtureComponent("memorize", share=0.2, options=learned),
+        MixtureComponent("reading", source="passages", share=0.15, options={"view": view}),
         batch_size=batch_size,
         decay=0.7,
     )
@@ -71,12 +71,12 @@ def strict(shape: DataShape) -> Recipe:
 
 def reader(shape: DataShape) -> Recipe:
     """Read, and nothing else: to read beside a model that studies."""
-    note = "learns to read a line and answer from it; reads beside a self-study: --readers RUN"
+    note = "learns to read a line and answer from it; reads beside a self-training: --readers RUN"
     return Recipe("reader", RECALL_MODEL, (_read(6.0, "line", 32),), note=note)
 
 
-def self_study(shape: DataShape) -> Recipe:
+def self_training(shape: DataShape) -> Recipe:
     """Read, write questions about everybody, learn the answers by heart."""
-    study = _stage("study", 4.0, Ingredient("question-answer", source="studied"), batch_size=64)
+    study = _stage("study", 4.0, MixtureComponent("question-answer", source="studied"), batch_size=64)
     note = "learns to read, reads the corpus, learns its own questions and answers by heart"
-    return Recipe("self-study", RECALL_MODEL, (*reader(shape).stages, study), note=note)
+    return Recipe("self-training", RECALL_MODEL, (*reader(shape).stages, study), note=note)

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from loci import __version__
+from loci.evaluation.metrics import Estimate, Rate, decimal
 from loci.files import write_text
-from loci.knowledge.metrics import Estimate, Rate, decimal
 from loci.report.style import template
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 
 
 WIDE = 7
-"""Columns beyond which a table sets intervals below their numbers, to stay within a screen."""
+"""ScoreArrays beyond which a table sets intervals below their numbers, to stay within a screen."""
 
 
 class Markup(str):

@@ -28,7 +28,7 @@ from loci.training.memory import keep_freed_memory
 from loci.training.optim import make_optimisers, set_rate
 from loci.training.plan import Recipe, Stage, to_dict
 from loci.training.prefetch import Prefetch
-from loci.training.reports import Author, Observer, Outcome, Saving, StepReport
+from loci.training.reports import Author, CheckpointPolicy, Observer, Outcome, StepReport
 from loci.training.run import STUDIED, RunInfo, read_run, rewind_metrics, start_run
 from loci.training.schedule import factor
 from loci.training.sources import TrainingData, make_stream
@@ -38,7 +38,7 @@ from loci.training.step import ALONE, HERE, StepLoss, step
 BYTES_A_PARAMETER = 16
 """Weight, gradient and the optimiser's two moments, in fp32."""
 
-__all__ = ["Author", "Observer", "Outcome", "Saving", "StepReport", "TrainingData", "train"]
+__all__ = ["Author", "Observer", "Outcome", "CheckpointPolicy", "StepReport", "TrainingData", "train"]
 
 
 def train(
@@ -47,7 +47,7 @@ def train(
     run: str | Path,
     *,
     observers: Callable[[Path], Sequence[Observer]] = lambda run: (),
-    saving: Saving = Saving(),
+    saving: CheckpointPolicy = CheckpointPolicy(),
     resume: bool = False,
     initial: GPT | None = None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -139,7 +139,7 @@ class _Loop:
         model: GPT,
         state: TrainingState,
         observers: Sequence[Observer],
-        saving: Saving,
+        saving: CheckpointPolicy,
         should_stop: Callable[[], bool],
         placement: Placement,
         group: Group,

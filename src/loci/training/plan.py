@@ -30,7 +30,7 @@ LARGEST_SEED = 2**53
 
 
 @dataclass(frozen=True)
-class Ingredient:
+class MixtureComponent:
     """One objective of a stage's mixture: what it reads and its share of every batch."""
 
     objective: str
@@ -44,7 +44,7 @@ class Stage:
     """A mixture of objectives under one budget and schedule. Exactly one of `BUDGETS` is the budget."""
 
     name: str
-    mixture: tuple[Ingredient, ...]
+    mixture: tuple[MixtureComponent, ...]
     epochs: float | None = None
     steps: int | None = None
     minutes: float | None = None
@@ -208,7 +208,7 @@ def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
     """A recipe from plain data, as stored beside a run."""
     stages = []
     for stage in data["stages"]:
-        mixture = tuple(from_dict(Ingredient, part, where="mixture") for part in stage["mixture"])
+        mixture = tuple(from_dict(MixtureComponent, part, where="mixture") for part in stage["mixture"])
         stages.append(from_dict(Stage, {**stage, "mixture": mixture}, where=str(stage.get("name"))))
     return from_dict(Recipe, {**data, "stages": tuple(stages)}, where="recipe")
 

@@ -54,7 +54,7 @@ class Author(Protocol):
 
 
 @dataclass(frozen=True)
-class Saving:
+class CheckpointPolicy:
     """When checkpoints are written and how many stay."""
 
     every_minutes: float = 1.0

@@ -13,7 +13,7 @@ from typing import Any
 
 from loci.data.batches import BatchStream, Source
 from loci.data.objectives import Objective, make_objective
-from loci.data.passages import Passage, find_passages
+from loci.data.reading_examples import Passage, find_reading_examples
 from loci.data.running_text import pieces
 from loci.data.warmup import Warmup
 from loci.errors import LociError
@@ -21,7 +21,7 @@ from loci.text.corpus import Corpus, Line
 from loci.text.questions import Questions
 from loci.text.template import Template, infer_template
 from loci.text.vocab import Vocab
-from loci.training.plan import Ingredient, Recipe, Stage
+from loci.training.plan import MixtureComponent, Recipe, Stage
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TrainingData:
     def passages(self) -> list[Passage]:
         """The train questions beside the lines that answer them."""
         assert self.questions is not None
-        found = find_passages(self.corpus, self.questions)
+        found = find_reading_examples(self.corpus, self.questions)
         if not found:
             raise LociError(
                 "no train question has its answer in a line about its subject: there is nothing to learn reading from",
@@ -136,7 +136,7 @@ def make_stream(
     )
 
 
-def _source(part: Ingredient, data: TrainingData, vocab: Vocab, block_size: int) -> Source:
+def _source(part: MixtureComponent, data: TrainingData, vocab: Vocab, block_size: int) -> Source:
     def at_length(length: int) -> Objective[Any]:
         return make_objective(part.objective, vocab, length, part.options)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loci.attention_lab.head_reading import HeadsReport, Readable
 from loci.attention_lab.heads import ALL, DIRECTIONS, Direction, RelationScore
-from loci.knowledge.metrics import Rate, wilson
+from loci.evaluation.metrics import Rate, wilson
 from loci.report.figures.attention import relation_figure
 from loci.report.page import Page
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 
-from loci.knowledge.metrics import scorable
-from loci.knowledge.provenance import EvidenceIndex
-from loci.knowledge.rows import UNKNOWABLE, Prediction
-from loci.knowledge.run_calibration import AS_IT_IS, RunCalibration
-from loci.knowledge.scorecard import judged
-from loci.report.comparison.study import Study
-from loci.report.comparison.words import listed, marked, swatch
+from loci.answering.evidence import EvidenceIndex
+from loci.evaluation.comparison.comparison import Study
+from loci.evaluation.metrics import scorable
+from loci.evaluation.rows import UNKNOWABLE, Prediction
+from loci.evaluation.run_calibration import AS_IT_IS, RunCalibration
+from loci.evaluation.scorecard import judged
+from loci.report.comparison.wording import listed, marked, swatch
 from loci.report.page import Markup, Page
 
 OF_A_SORT = 3

@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
-from loci.knowledge.metrics import Estimate
-from loci.report.comparison.study import Duel, Study
-from loci.report.comparison.words import listed, p_value, points, swatch
+from loci.evaluation.comparison.comparison import Duel, Study
+from loci.evaluation.metrics import Estimate
+from loci.report.comparison.wording import listed, p_value, points, swatch
 from loci.report.figures.knowledge import ceiling_bars, loss_curves, rate_bars
 from loci.report.page import Cell, Page
 from loci.report.style import NEUTRAL, series_colour

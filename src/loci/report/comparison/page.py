@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import html
 
+from loci.evaluation.comparison.comparison import Study
+from loci.report.comparison.errors import add_bias, add_fabrication
 from loci.report.comparison.examples import add_examples
 from loci.report.comparison.overview import add_accuracy, add_ceiling, add_headline, add_training
-from loci.report.comparison.study import Study
-from loci.report.comparison.trust import add_trust
-from loci.report.comparison.words import listed
-from loci.report.comparison.worries import add_bias, add_fabrication
+from loci.report.comparison.selective import add_trust
+from loci.report.comparison.wording import listed
 from loci.report.page import Cell, Markup, Page
 
 

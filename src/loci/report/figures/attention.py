@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from loci.attention_lab.exercises.result import Curve, Panel
 from loci.attention_lab.heads import RelationScore
 from loci.attention_lab.repetition_sweep import SweepPoint
-from loci.knowledge.metrics import Rate
+from loci.evaluation.metrics import Rate
 from loci.report.attention.mathematics import mathematics
 from loci.report.style import NEUTRAL, PALETTE, faded, series_colour
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from loci.knowledge.abstention import RiskCoverage
-from loci.knowledge.bias import GroupReport, Popularity
-from loci.knowledge.calibration import Bin
-from loci.knowledge.ceiling import Ceiling
-from loci.knowledge.fabrication import Kind
-from loci.knowledge.metrics import Rate
+from loci.evaluation.abstention import RiskCoverage
+from loci.evaluation.bias import GroupReport, Popularity
+from loci.evaluation.calibration import Bin
+from loci.evaluation.error_funnel import Ceiling
+from loci.evaluation.error_kinds import Kind
+from loci.evaluation.metrics import Rate
 from loci.report.style import BAD, GOOD, NEUTRAL, PALETTE, faded, series_colour
 
 if TYPE_CHECKING:

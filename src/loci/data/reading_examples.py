@@ -1,0 +1,157 @@
+"""Passages: a train question beside the line of the corpus in which its answer stands.
+
+What reading is learned from. A reader who can learn its few passages by heart need not learn to read, so a passage can
+be told again with other names, other answers and other words (`retold`): then only the place in the sentence tells the
+answer. New names are put together from those of train people and are nobody else's in the corpus, new answers and words
+come from the train answers and the corpus: nobody outside train is ever asked about. Nothing here knows any relation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from loci.text.corpus import Corpus, Line
+from loci.text.questions import Question, Questions
+from loci.text.spans import stands_in
+
+#: A capitalised word, not the first letter of an abbreviation: what may be swapped for another such word.
+_WORD = re.compile(r"(?<![\w.])[^\W\d_a-z][^\W\d_A-Z]{2,}(?!\w)")
+_DRAWS = 20  # for a name that is nobody's; a corpus that has them all leaves train people's own
+_SHORT = 2  # name parts of so few letters ("de", "St") mean too much else to be swapped wherever they stand
+
+
+@dataclass(frozen=True)
+class SwapPool:
+    """What may be swapped in: names of train people, train answers, the capitalised words of the corpus."""
+
+    subjects: tuple[str, ...]
+    answers: tuple[str, ...]
+    words: tuple[str, ...]
+    others: frozenset[str] = frozenset()
+    """Subjects of the corpus that no train question asks about: a made-up name must not be theirs."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A question, and a line that holds its answer."""
+
+    question: Question
+    line: Line
+    stock: SwapPool
+
+    @property
+    def answer(self) -> str:
+        """The canonical answer."""
+        assert self.question.answer is not None
+        return self.question.answer
+
+
+@dataclass(frozen=True)
+class Augmented:
+    """A passage as it is read: perhaps about somebody else, born elsewhere."""
+
+    question: str
+    subject: str
+    text: str
+    """What the line says behind `Subject. `."""
+    answer: str
+
+
+@dataclass(frozen=True)
+class EntitySwap:
+    """How often what is swapped when a passage is told again; all zero leaves it as it stands."""
+
+    subject: float = 0.8
+    answer: float = 0.6
+    word: float = 0.1
+    from_answers: float = 0.7
+    """How many of the new answers are other train answers; the rest are capitalised words of the corpus."""
+
+
+def find_reading_examples(corpus: Corpus, questions: Questions) -> list[Passage]:
+    """Every answered question beside each line of its subject that holds the answer; some have nothing to read."""
+    stock = SwapPool(
+        questions.subjects,
+        tuple(sorted({question.answer for question in questions.answered if question.answer is not None})),
+        tuple(sorted({word for line in corpus for word in capitalised(told(line))})),
+        frozenset(line.subject for line in corpus) - {*questions.subjects},
+    )
+    passages = []
+    for question in questions.answered:
+        lines = corpus.about(question.subject) if question.subject is not None else ()
+        holding = [line for line in lines if question.answer is not None and stands_in(told(line), question.answer)]
+        passages += [Passage(question, line, stock) for line in holding]
+    return passages
+
+
+def capitalised(text: str) -> list[str]:
+    """The capitalised words of a text, in its order."""
+    return [word for word in _WORD.findall(text) if word[0].isupper()]  # é begins no name, and no range says so
+
+
+def told(line: Line) -> str:
+    """What a line says of its subject: the text behind `Subject. `."""
+    return line.text.removeprefix(line.subject).removeprefix(".").lstrip()
+
+
+def retold(passage: Passage, swaps: EntitySwap, rng: np.random.Generator) -> Augmented:
+    """The passage with some of its names, answers and words swapped for others."""
+    stock, line, answer = passage.stock, passage.line, passage.answer
+    new: dict[str, str] = {}
+    subject = line.subject
+    if rng.random() < swaps.subject:
+        subject = _name(stock, rng)
+        new |= _renamed(line.subject, subject, answer)
+    told_answer = answer
+    if rng.random() < swaps.answer:
+        other = rng.random() < swaps.from_answers or not answer[0].isupper() or not stock.words
+        told_answer = _drawn(stock.answers if other else stock.words, rng)
+        new[answer] = told_answer
+    text = told(line)
+    for word in dict.fromkeys(capitalised(text)):
+        # The first word of a sentence is no name, and the answer's own words stay with the answer.
+        if word not in new and word not in answer.split() and not text.startswith(word) and rng.random() < swaps.word:
+            new[word] = _drawn(stock.words, rng)
+    question = passage.question.text
+    if subject != line.subject:
+        question = question.replace(line.subject, subject)
+    return Augmented(question, subject, _swapped(text, new), told_answer)
+
+
+def _name(stock: SwapPool, rng: np.random.Generator) -> str:
+    """A train person's name, or the first names of one with the surname of another, if nobody else bears it."""
+    for _ in range(_DRAWS):
+        first, last = _drawn(stock.subjects, rng), _drawn(stock.subjects, rng)
+        before, space, _ = first.rpartition(" ")
+        name = f"{before} {last.rpartition(' ')[2]}" if space else last
+        if name not in stock.others:
+            return name
+    return last
+
+
+def _renamed(old: str, new: str, answer: str) -> dict[str, str]:
+    """The whole name, and its parts wherever they stand alone: "Stephen became" as much as "John Stephen"."""
+    renamed = {old: new}
+    parts, others = old.split(), new.split()
+    for place, part in enumerate(parts):
+        if len(part) > _SHORT and part[0].isupper() and part not in answer.split():
+            renamed[part] = others[-1] if place == len(parts) - 1 else others[min(place, len(others) - 1)]
+    return renamed
+
+
+def _swapped(text: str, new: Mapping[str, str]) -> str:
+    return _whole(new).sub(lambda match: new[match.group()], text) if new else text
+
+
+def _whole(phrases: Mapping[str, str] | list[str]) -> re.Pattern[str]:
+    """Finds the phrases as whole words, the longest first."""
+    longest_first = sorted(phrases, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+
+
+def _drawn(stock: tuple[str, ...], rng: np.random.Generator) -> str:
+    return stock[int(rng.integers(len(stock)))]

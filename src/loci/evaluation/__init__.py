@@ -1,0 +1,1 @@
+"""Judging answers: rows, metrics, statistics, calibration, kinds of errors, bias. Pure functions of rows."""

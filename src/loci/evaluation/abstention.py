@@ -1,0 +1,152 @@
+"""When to say "I don't know": what silence costs and what it saves.
+
+A threshold on the confidence decides; the price of a wrong answer at trust level t is t/(1−t), so that answering pays
+exactly when the answer is right with a probability above t. Knows nothing of how a confidence was made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loci.errors import LociError
+from loci.evaluation.metrics import Estimate, Rate, mean_estimate, scorable, wilson
+from loci.evaluation.rows import Prediction
+from loci.evaluation.score_arrays import ScoreArrays
+from loci.evaluation.significance import bootstrap
+
+LEVELS = (0.5, 0.75, 0.9)
+"""Trust levels the house reports."""
+NEVER = math.inf
+"""The threshold that answers nothing."""
+
+
+@dataclass(frozen=True)
+class RiskCoverage:
+    """Answering the surest first: at each threshold the share answered and the share of these that is wrong."""
+
+    threshold: NDArray[np.float64]
+    coverage: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    area: float
+    """Mean risk over all coverages (AURC): lower is better."""
+    best_area: float
+    """The area of an oracle that is as often right and puts every wrong answer last."""
+
+    def coverage_at(self, risk: float) -> float:
+        """The largest share that can be answered with at most this share of mistakes; 0 if none."""
+        allowed = self.coverage[self.risk <= risk]
+        return float(allowed.max()) if len(allowed) else 0.0
+
+
+def risk_coverage(rows: ScoreArrays) -> RiskCoverage:
+    """The curve over all distinct confidences; rows of one confidence come in together."""
+    n = len(rows)
+    if not n:
+        raise LociError("no row with a known truth, so there is no risk to speak of")
+    threshold, index, counts = np.unique(rows.confidence, return_inverse=True, return_counts=True)
+    wrong = np.bincount(index, weights=~rows.right)
+    answered = np.cumsum(counts[::-1])
+    mistakes = np.cumsum(wrong[::-1])
+    return RiskCoverage(
+        threshold[::-1],
+        answered / n,
+        mistakes / answered,
+        _area(answered, mistakes, n),
+        _area(np.array([rows.right.sum(), n]), np.array([0, (~rows.right).sum()]), n),
+    )
+
+
+def _area(answered: NDArray[Any], mistakes: NDArray[Any], n: int) -> float:
+    # Within a group of equal confidence any order is as likely: its mistakes come in evenly on average.
+    k = np.arange(1, n + 1)
+    return float(np.mean(np.interp(k, np.r_[0, answered], np.r_[0, mistakes]) / k))
+
+
+def area_estimate(rows: ScoreArrays, rng: np.random.Generator, rounds: int | None = None) -> Estimate:
+    """The area under the risk–coverage curve with the interval of resampled rows."""
+    n = len(rows)
+    threshold, index = np.unique(-rows.confidence, return_inverse=True)
+    wrong = (~rows.right).astype(np.float64)
+
+    def area(drawn: NDArray[np.int64]) -> float:
+        # The sorting is done once; a resample only changes how many rows stand at each confidence.
+        answered = np.cumsum(np.bincount(index[drawn], minlength=len(threshold)))
+        return _area(answered, np.cumsum(np.bincount(index[drawn], wrong[drawn], len(threshold))), n)
+
+    return bootstrap(area, n, rng, rounds)
+
+
+def price(level: float) -> float:
+    """What a wrong answer costs at trust level `level`."""
+    if not 0 <= level < 1:
+        raise LociError(f"a trust level is at least 0 and below 1, not {level!r}")
+    return level / (1 - level)
+
+
+def priced_score(rows: Iterable[Prediction], level: float) -> Estimate:
+    """Mean of +1 for right, 0 for "I don't know", −t/(1−t) for wrong. Silence about everything scores 0."""
+    cost = price(level)
+    points = [0.0 if row.abstained else 1.0 if row.correct else -cost for row in scorable(rows)]
+    return mean_estimate(np.array(points, dtype=np.float64))
+
+
+def best_threshold(rows: ScoreArrays, level: float) -> float:
+    """The threshold of highest priced score on these rows, the most cautious among equals; `NEVER` if none pays."""
+    threshold, index = np.unique(rows.confidence, return_inverse=True)
+    gain = np.bincount(index, weights=np.where(rows.right, 1.0, -price(level)), minlength=len(threshold))
+    totals = np.cumsum(gain[::-1])
+    if not len(totals) or totals.max() <= 0:
+        return NEVER
+    return float(threshold[::-1][int(np.argmax(totals))])
+
+
+def with_threshold(rows: Iterable[Prediction], threshold: float) -> list[Prediction]:
+    """The rows with every answer below `threshold` withheld; what was withheld before stays so."""
+    return [
+        replace(row, abstained=True)
+        if not row.abstained and row.probability is not None and row.probability < threshold
+        else row
+        for row in rows
+    ]
+
+
+def abstention_rate(rows: Iterable[Prediction]) -> Rate:
+    """Share of all rows, with or without a known truth, that were not answered."""
+    rows = list(rows)
+    return wilson(sum(row.abstained for row in rows), len(rows))
+
+
+@dataclass(frozen=True)
+class PricedScore:
+    """The score at one trust level as the rows stand, and with a threshold chosen on other rows."""
+
+    level: float
+    as_given: Estimate
+    threshold: float
+    with_threshold: Estimate
+    answered: Rate
+
+
+def priced_scores(validation: ScoreArrays, test: ScoreArrays, levels: Sequence[float] = LEVELS) -> list[PricedScore]:
+    """At each trust level: pick the threshold on `validation`, score `test` with and without it."""
+    return [priced_at(test, level, best_threshold(validation, level)) for level in levels]
+
+
+def priced_at(test: ScoreArrays, level: float, threshold: float) -> PricedScore:
+    """The score at one trust level with and without a given threshold."""
+    silent = test.withheld if test.withheld is not None else np.zeros(len(test), dtype=np.bool_)
+    points = np.where(test.right, 1.0, -price(level))
+    held = silent | (test.confidence < threshold)
+    return PricedScore(
+        level,
+        mean_estimate(np.where(silent, 0.0, points)),
+        threshold,
+        mean_estimate(np.where(held, 0.0, points)),
+        wilson(int((~held).sum()), len(held)),
+    )

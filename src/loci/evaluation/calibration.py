@@ -1,0 +1,266 @@
+"""Does a probability of 0.8 mean right eight times in ten? Measures of it, and two repairs.
+
+The confidence of a row is the probability of its whole answer, end included: one outcome against all other texts in
+one lump. So temperature scaling here divides the log-odds of that outcome by T, which is ordinary temperature scaling
+of the two-outcome distribution. It keeps 0.5 at 0.5; the isotonic fit may bend the scale anywhere. Knows nothing of
+models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loci.errors import LociError
+from loci.evaluation.metrics import LEVEL, Estimate, Rate, mean_estimate, wilson
+from loci.evaluation.rows import Prediction
+from loci.evaluation.score_arrays import ScoreArrays
+
+BINS = 15
+_EDGE = 1e-6  # a probability of exactly 0 or 1 has infinite log-odds
+_TEMPERATURES = (0.05, 50.0)
+
+
+@dataclass(frozen=True)
+class Bin:
+    """The rows of a stretch of confidence (least to greatest in it): what they claim, and what they hold."""
+
+    low: float
+    high: float
+    confidence: float
+    accuracy: Rate
+
+    @property
+    def n(self) -> int:
+        """Rows in the bin."""
+        return self.accuracy.n
+
+
+def reliability(columns: ScoreArrays, bins: int = BINS, *, adaptive: bool = True) -> list[Bin]:
+    """Bins of about equal numbers of rows (`adaptive`) or of equal width; empty bins are left out.
+
+    Rows of one confidence share a bin, so the result does not depend on the order of the rows.
+    """
+    if not len(columns):
+        return []
+    index = _bin_index(columns.confidence, bins, adaptive)
+    total = np.bincount(index)
+    right = np.bincount(index, weights=columns.right)
+    claimed = np.bincount(index, weights=columns.confidence)
+    return [
+        Bin(
+            float(columns.confidence[index == i].min()),
+            float(columns.confidence[index == i].max()),
+            float(claimed[i] / total[i]),
+            wilson(round(right[i]), int(total[i])),
+        )
+        for i in np.flatnonzero(total).tolist()
+    ]
+
+
+def _bin_index(confidence: NDArray[np.float64], bins: int, adaptive: bool) -> NDArray[np.int64]:
+    values, which, counts = np.unique(confidence, return_inverse=True, return_counts=True)
+    # In adaptive bins the middle rank of a confidence's rows decides for them all.
+    position = (np.cumsum(counts) - counts / 2) / len(confidence) if adaptive else values
+    return np.asarray(np.minimum((position * bins).astype(np.int64), bins - 1)[which], dtype=np.int64)
+
+
+def expected_calibration_error(columns: ScoreArrays, bins: int = BINS, *, adaptive: bool = True) -> float:
+    """Mean distance of claim and truth over the bins, weighted by their rows. Adaptive by default."""
+    if not len(columns):
+        return math.nan
+    index = _bin_index(columns.confidence, bins, adaptive)
+    return float(np.abs(np.bincount(index, weights=columns.confidence - columns.right)).sum() / len(columns))
+
+
+def error_if_calibrated(
+    columns: ScoreArrays, rng: np.random.Generator, bins: int = BINS, rounds: int = 200
+) -> Estimate:
+    """The adaptive error that the same confidences would show if every one were true: the floor of chance.
+
+    The error is never 0 in a finite sample; only what exceeds this interval speaks against the model.
+    """
+    p = columns.confidence
+    if not len(columns):
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    index = _bin_index(p, bins, True)
+    errors = [np.abs(np.bincount(index, weights=p - (rng.random(len(p)) < p))).sum() / len(p) for _ in range(rounds)]
+    low, high = np.quantile(errors, [0.025, 0.975])
+    return Estimate(float(np.mean(errors)), float(low), float(high), len(p))
+
+
+def brier(columns: ScoreArrays) -> Estimate:
+    """Mean squared distance of confidence and truth: 0 is perfect, 0.25 is a coin that says so."""
+    found = mean_estimate((columns.confidence - columns.right) ** 2)
+    # The normal interval of a small mean may cross the bounds of what it estimates.
+    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+
+
+def log_loss(columns: ScoreArrays) -> float:
+    """Mean −log probability given to what turned out true."""
+    p = np.clip(columns.confidence, _EDGE, 1 - _EDGE)
+    return float(-np.mean(np.where(columns.right, np.log(p), np.log1p(-p))))
+
+
+def auroc(score: NDArray[np.float64], positive: NDArray[np.bool_], level: float = LEVEL) -> Estimate:
+    """How often a positive scores above a negative (ties count half), with DeLong's interval."""
+    m, n = int(positive.sum()), int((~positive).sum())
+    if not m or not n:
+        return Estimate(math.nan, math.nan, math.nan, m + n)
+    ranks = _ranks(score)
+    # Share of negatives below each positive, and of positives above each negative.
+    above = (ranks[positive] - _ranks(score[positive])) / n
+    below = 1 - (ranks[~positive] - _ranks(score[~positive])) / m
+    value = float(above.mean())
+    if m < 2 or n < 2:
+        return Estimate(value, 0.0, 1.0, m + n)
+    deviation = math.sqrt(above.var(ddof=1) / m + below.var(ddof=1) / n)
+    half = NormalDist().inv_cdf(0.5 + level / 2) * deviation
+    return Estimate(value, max(0.0, value - half), min(1.0, value + half), m + n)
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks from 1; equals share the middle of theirs."""
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[index], dtype=np.float64)
+
+
+def knows_auroc(columns: ScoreArrays) -> Estimate:
+    """Whether confidence tells right answers from wrong ones: 0.5 is blind, 1 is perfect."""
+    return auroc(columns.confidence, columns.right)
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """Divides the log-odds of every confidence: above 1 it humbles, below 1 it emboldens."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.value) and self.value > 0):
+            raise LociError(f"a temperature is a positive number, not {self.value!r}")
+
+    def apply(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The calibrated confidences."""
+        return np.asarray(1 / (1 + np.exp(-_log_odds(confidence) / self.value)), dtype=np.float64)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data; `calibrator_from_dict` reads it back."""
+        return {"kind": "temperature", "value": self.value}
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """A rising line through knots: the confidence claimed → the share found right."""
+
+    claimed: tuple[float, ...]
+    found: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        rising = all(a < b for a, b in zip(self.claimed, self.claimed[1:], strict=False)) and all(
+            a <= b for a, b in zip(self.found, self.found[1:], strict=False)
+        )
+        inside = all(0 <= value <= 1 for value in (*self.claimed, *self.found))
+        if not (rising and inside and len(self.claimed) == len(self.found) > 0):
+            raise LociError("an isotonic calibration is a rising line of knots between 0 and 1")
+
+    def apply(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The calibrated confidences; beyond the outer knots the line is level."""
+        return np.asarray(np.interp(confidence, self.claimed, self.found), dtype=np.float64)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data; `calibrator_from_dict` reads it back."""
+        return {"kind": "isotonic", "claimed": list(self.claimed), "found": list(self.found)}
+
+
+Calibrator = Temperature | Isotonic
+
+
+def calibrator_from_dict(data: Any) -> Calibrator:
+    """The calibrator that `as_dict` wrote."""
+    try:
+        if data["kind"] == "temperature":
+            return Temperature(float(data["value"]))
+        if data["kind"] == "isotonic":
+            return Isotonic(tuple(map(float, data["claimed"])), tuple(map(float, data["found"])))
+    except (KeyError, TypeError, ValueError):
+        pass
+    raise LociError("not a calibration: a kind of temperature (value) or isotonic (claimed, found) is wanted")
+
+
+def fit_temperature(columns: ScoreArrays) -> Temperature:
+    """The temperature of least log loss on these rows."""
+    from scipy.optimize import minimize_scalar
+
+    _require_rows(columns)
+    odds = _log_odds(columns.confidence)
+    sign = np.where(columns.right, -1.0, 1.0)
+    # In 1/T the loss is convex, so a bounded line search finds the one minimum.
+    found = minimize_scalar(
+        lambda inverse: float(np.logaddexp(0, sign * odds * inverse).mean()),
+        bounds=(1 / _TEMPERATURES[1], 1 / _TEMPERATURES[0]),
+        method="bounded",
+        options={"xatol": 1e-6},
+    )
+    return Temperature(1 / float(found.x))
+
+
+def fit_isotonic(columns: ScoreArrays) -> Isotonic:
+    """The rising line of least squared error on these rows."""
+    from scipy.optimize import isotonic_regression
+
+    _require_rows(columns)
+    claimed, index, counts = np.unique(columns.confidence, return_inverse=True, return_counts=True)
+    share = np.bincount(index, weights=columns.right) / counts
+    found = np.clip(isotonic_regression(share, weights=counts).x, 0, 1)
+    # A level stretch is kept by its two ends.
+    level = np.diff(found) == 0
+    inner = np.zeros(len(found), dtype=bool)
+    inner[1:-1] = level[:-1] & level[1:]
+    return Isotonic(tuple(claimed[~inner].tolist()), tuple(found[~inner].tolist()))
+
+
+def recalibrated(columns: ScoreArrays, calibrator: Calibrator) -> ScoreArrays:
+    """The columns with every confidence put through `calibrator`."""
+    return replace(columns, confidence=calibrator.apply(columns.confidence))
+
+
+def calibrated(rows: Iterable[Prediction], calibrator: Calibrator) -> list[Prediction]:
+    """The rows with every probability put through `calibrator`, alternatives too.
+
+    Each then is the chance that this answer is right, taken alone; over the alternatives they need not sum to 1.
+    """
+    rows = list(rows)
+    values = [p for row in rows for p in _probabilities(row)]
+    mapped = iter(calibrator.apply(np.array(values, dtype=np.float64)).tolist())
+    return [
+        replace(
+            row,
+            probability=None if row.probability is None else next(mapped),
+            alternatives=tuple((text, next(mapped)) for text, _ in row.alternatives),
+        )
+        for row in rows
+    ]
+
+
+def _probabilities(row: Prediction) -> Sequence[float]:
+    own = () if row.probability is None else (row.probability,)
+    return (*own, *(p for _, p in row.alternatives))
+
+
+def _log_odds(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    p = np.clip(confidence, _EDGE, 1 - _EDGE)
+    return np.asarray(np.log(p) - np.log1p(-p), dtype=np.float64)
+
+
+def _require_rows(columns: ScoreArrays) -> None:
+    if not len(columns):
+        raise LociError(
+            "no rows to calibrate on", remedy="a validation slice needs rows with answers and probabilities"
+        )

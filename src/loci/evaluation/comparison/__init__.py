@@ -1,0 +1,1 @@
+"""Several runs judged side by side: their rows read, their figures and tests computed."""

@@ -1,0 +1,132 @@
+"""The answers of any other system, aligned to a question file.
+
+Three forms: JSON lines; a table (question, tab, prediction, optionally tab and probability); one prediction a line. By
+the text of the question where every row has it, else by order. Knows nothing of where the answers come from.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from loci.errors import LociError
+from loci.evaluation.rows import Prediction, row_from_json
+from loci.text.findings import raise_first_error, shown
+from loci.text.questions import Question, Questions
+from loci.text.source import Source, load
+
+_HEADER = ("question", "prediction", "probability")
+_Numbered = list[tuple[int, Prediction]]
+
+
+def read_foreign(path: str | Path, questions: Questions) -> list[Prediction]:
+    """One row a question, in the order of `questions`, with their answers and subjects. Bad rows are named by line."""
+    source = load(path)
+    raise_first_error(source.findings)
+    lines = source.lines()
+    first = next((line for line in lines if line.strip()), None)
+    if first is None:
+        raise LociError("holds no predictions", path=path)
+    if first.strip() == "[" or first.lstrip().startswith(("[{", "[[")):
+        raise LociError("is a JSON list", path=path, line=1, remedy="write one object a line, without the brackets")
+    if first.lstrip().startswith("{"):
+        rows = _json_rows(source, lines)
+    elif any("\t" in line for line in lines):
+        rows = _table_rows(source, lines)
+    else:
+        rows = [(number, Prediction("", line.strip())) for number, line in enumerate(lines, start=1)]
+    asked = [bool(row.question) for _, row in rows]
+    if any(asked) and not all(asked):
+        number = rows[asked.index(False)][0]
+        raise LociError("has no question, although other rows have one", path=path, line=number)
+    aligned = _by_question(source, rows, questions) if all(asked) else _by_order(source, rows, questions)
+    return [
+        replace(row, question=question.text, answers=question.answers, subject=question.subject)
+        for question, row in zip(questions, aligned, strict=True)
+    ]
+
+
+def _json_rows(source: Source, lines: Sequence[str]) -> _Numbered:
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append((number, row_from_json(line, question="")))
+        except LociError as error:
+            raise LociError(error.message, path=source.path, line=number, remedy=error.remedy) from None
+    return rows
+
+
+def _table_rows(source: Source, lines: Sequence[str]) -> _Numbered:
+    rows: _Numbered = []
+    width = 0
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if not rows and tuple(cell.lower() for cell in cells) == _HEADER[: len(cells)]:
+            continue
+        width = width or len(cells)
+        if len(cells) != width or width not in (2, 3):
+            raise LociError(
+                f"has {len(cells)} columns" + (f", the rows before it {width}" if len(cells) != width else ""),
+                path=source.path,
+                line=number,
+                remedy="question, tab, prediction, and optionally tab and probability",
+            )
+        if not cells[0]:
+            raise LociError("the question is empty", path=source.path, line=number)
+        probability = None
+        if width == 3:
+            try:
+                probability = float(cells[2])
+            except ValueError:
+                message = f"the probability {shown(cells[2], 30)} is not a number"
+                raise LociError(message, path=source.path, line=number) from None
+        try:
+            rows.append((number, Prediction(cells[0], cells[1], probability=probability)))
+        except LociError as error:
+            raise LociError(error.message, path=source.path, line=number) from None
+    if not rows:
+        raise LociError("holds no predictions", path=source.path)
+    return rows
+
+
+def _by_order(source: Source, rows: _Numbered, questions: Questions) -> list[Prediction]:
+    if len(rows) != len(questions):
+        # The first line too many, or the last one before those that are missing.
+        line, _ = rows[min(len(rows) - 1, len(questions))]
+        raise LociError(
+            f"{len(rows)} predictions for {len(questions)} questions",
+            path=source.path,
+            line=line,
+            remedy="one prediction a question, or write the question before each prediction",
+        )
+    return [row for _, row in rows]
+
+
+def _by_question(source: Source, rows: _Numbered, questions: Questions) -> list[Prediction]:
+    waiting: dict[str, list[tuple[int, Prediction]]] = defaultdict(list)
+    for number, row in rows:
+        waiting[row.question].append((number, row))
+    wanted: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        wanted[question.text].append(question)
+    for text, given in waiting.items():
+        if text not in wanted:
+            remedy = f"the questions are those of {questions.path}" if questions.path else None
+            raise LociError(f"{shown(text)} is not asked", path=source.path, line=given[0][0], remedy=remedy)
+        if len(given) > len(wanted[text]):
+            number = given[len(wanted[text])][0]
+            raise LociError(f"{shown(text)} is answered again", path=source.path, line=number, remedy="keep one answer")
+    missing = [question for question in questions if len(waiting.get(question.text, ())) < len(wanted[question.text])]
+    if missing:
+        raise LociError(
+            f"{len(rows)} predictions for {len(questions)} questions: none for {shown(missing[0].text)}",
+            path=source.path,
+            remedy=f"{len(missing)} questions lack one; write an empty prediction where the system said nothing",
+        )
+    return [waiting[question.text].pop(0)[1] for question in questions]

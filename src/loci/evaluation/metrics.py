@@ -1,0 +1,177 @@
+"""Exact match, its interval, and the baseline that any knowledge must beat.
+
+Pure functions over prediction rows. Knows nothing of models, of files or of what the answers are about.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loci.errors import LociError
+from loci.evaluation.rows import HELD_OUT, SEEN, UNKNOWABLE, UNSEEN, UNSTATED, Prediction
+
+LEVEL = 0.95
+"""Confidence level of every interval the house prints."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share of `n` trials with its interval; `n` = 0 leaves the share undefined and the interval the whole range."""
+
+    successes: int
+    n: int
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        assert 0 <= self.successes <= self.n, (self.successes, self.n)
+        assert 0 <= self.low <= self.high <= 1, (self.low, self.high)
+
+    @property
+    def value(self) -> float:
+        """The share itself, NaN when nothing was tried."""
+        return self.successes / self.n if self.n else math.nan
+
+    def __str__(self) -> str:
+        if not self.n:
+            return "– (n = 0)"
+        return f"{100 * self.value:.1f} % ({100 * self.low:.1f}–{100 * self.high:.1f}, n = {self.n})"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that is not a share of trials, with its interval; NaN when it is undefined."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    def __str__(self) -> str:
+        if not math.isfinite(self.value):
+            return f"– (n = {self.n})"
+        if not math.isfinite(self.low + self.high):
+            return f"{decimal(self.value)} (n = {self.n})"
+        # "to" and not a dash, which before a minus sign could not be read.
+        return f"{decimal(self.value)} ({decimal(self.low)} to {decimal(self.high)}, n = {self.n})"
+
+
+def decimal(value: float) -> str:
+    """Three decimals with a true minus sign (none on what rounds to zero); a dash for what is no number."""
+    return f"{value:z.3f}".replace("-", "−") if math.isfinite(value) else "–"
+
+
+def mean_estimate(values: NDArray[np.float64], level: float = LEVEL) -> Estimate:
+    """A mean with the normal interval of its standard error."""
+    n = len(values)
+    if n == 0:
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    mean = float(values.mean())
+    half = NormalDist().inv_cdf(0.5 + level / 2) * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
+    return Estimate(mean, mean - half, mean + half, n)
+
+
+def wilson(successes: int, n: int, level: float = LEVEL, *, independent: float | None = None) -> Rate:
+    """A rate with its Wilson score interval, which keeps its coverage for small `n` and for shares near 0 and 1.
+
+    Trials that depend on each other are worth fewer `independent` ones: the interval is then that of so many.
+    """
+    if not n:
+        return Rate(0, 0, 0.0, 1.0)
+    z2 = NormalDist().inv_cdf(0.5 + level / 2) ** 2
+    share, worth = successes / n, n if independent is None else independent
+    centre = (share + z2 / (2 * worth)) / (1 + z2 / worth)
+    half = math.sqrt(z2 * (share * (1 - share) / worth + z2 / (4 * worth * worth))) / (1 + z2 / worth)
+    # At 0 and n one end is the share itself; rounding must not put it beside it.
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == n else min(1.0, centre + half)
+    return Rate(successes, n, low, high)
+
+
+def repeated(outcomes: Sequence[Sequence[bool]], level: float = LEVEL) -> Rate:
+    """The share of right answers where several models answer the same questions, one sequence a model.
+
+    What one model answers rightly others mostly do too, so three models' answers are not three times as many trials.
+    The interval is over questions: that of as many independent answers as would scatter like the questions' means. It
+    says nothing of how models differ; show each one's figure beside it.
+    """
+    models, questions = len(outcomes), len(outcomes[0]) if outcomes else 0
+    assert all(len(own) == questions for own in outcomes), "every model must answer all questions"
+    rights, n = sum(map(sum, outcomes)), models * questions
+    if n == 0 or rights in (0, n) or questions < 2:
+        return wilson(rights, n, level, independent=questions or None)
+    share = rights / n
+    scatter = statistics.variance(sum(answers) / models for answers in zip(*outcomes, strict=True)) / questions
+    independent = share * (1 - share) / scatter if scatter else float(n)
+    return wilson(rights, n, level, independent=min(max(independent, questions), n))
+
+
+def is_right(row: Prediction) -> bool:
+    """Whether the row counts as a right answer: given, not withheld, and accepted to the letter."""
+    return not row.abstained and row.correct is True
+
+
+def scorable(rows: Iterable[Prediction]) -> list[Prediction]:
+    """The rows that can be scored: those whose truth is known, and those whose truth nobody could know.
+
+    An answer about an unseen person, say, is wrong unless the row accepts it.
+    """
+    return [row for row in rows if row.answers or row.split in UNKNOWABLE]
+
+
+def exact_match(rows: Iterable[Prediction]) -> Rate:
+    """Right answers among the scorable rows; an "I don't know" is not a right answer."""
+    scored = scorable(rows)
+    return wilson(sum(map(is_right, scored)), len(scored))
+
+
+def by_split(rows: Iterable[Prediction]) -> dict[str, list[Prediction]]:
+    """The rows of each split, the house's own splits first, then the others in the order met; "all" for no split."""
+    met: dict[str, list[Prediction]] = {split: [] for split in (SEEN, HELD_OUT, UNSTATED, UNSEEN)}
+    for row in rows:
+        met.setdefault(row.split or "all", []).append(row)
+    return {split: members for split, members in met.items() if members}
+
+
+def most_common_answer(train_answers: Iterable[str]) -> str:
+    """The commonest answer; among equals the first in alphabetical order, so that the baseline never changes."""
+    counts = Counter(train_answers)
+    if not counts:
+        raise LociError("no train answers, so there is no most common one")
+    return min(counts, key=lambda answer: (-counts[answer], answer))
+
+
+class Asked(Protocol):
+    """What the baseline wants of a question; `loci.text.questions.Question` has it."""
+
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def answers(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def subject(self) -> str | None: ...  # noqa: D102
+
+
+def most_common_answer_baseline(train_answers: Sequence[str], questions: Iterable[Asked]) -> list[Prediction]:
+    """Rows of a system that always says the commonest train answer, with its train share as probability."""
+    answer = most_common_answer(train_answers)
+    share = train_answers.count(answer) / len(train_answers)
+    return [
+        Prediction(
+            question=question.text,
+            prediction=answer,
+            answers=question.answers,
+            subject=question.subject,
+            probability=share,
+        )
+        for question in questions
+    ]

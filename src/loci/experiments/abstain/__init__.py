@@ -1,0 +1,1 @@
+"""The experiment `abstain`: run, result, page."""

@@ -1,0 +1,1 @@
+"""The experiment `demo`: run, result, page."""

@@ -1,0 +1,1 @@
+"""The experiment `names`: run, result, page."""

@@ -1,0 +1,1 @@
+"""The experiment `recall`: run, result, page."""

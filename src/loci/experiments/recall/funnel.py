@@ -1,0 +1,125 @@
+"""Where the points go between the corpus and a right answer, for a model that read its corpus before it was asked.
+
+    in the corpus      the answer stands in a line about the subject
+    survives the view  it still stands there in the form and length that is read or learned
+    readable           with that text before its eyes, the model answers rightly
+    stored             without it, the model recites the answer, from the bare name or from the question
+    extracted          from the question
+    answered rightly   and gives it as its answer
+
+For a model that studied, the last three are one: it gives the answer it had written, or another.
+
+Each step keeps the questions that passed all before it, so each loss has one cause. Knows nothing of training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loci.answering.recite import recitals, recited_by_name
+from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
+from loci.data.reading import formatted_line, reading_prompt, shortened
+from loci.data.reading_examples import told
+from loci.evaluation.metrics import Rate, is_right, wilson
+from loci.evaluation.rows import Prediction
+from loci.text.corpus import Corpus
+from loci.text.questions import Question, Questions
+from loci.text.spans import stands_in
+from loci.training.checkpoint import LoadedModel
+
+
+@dataclass(frozen=True)
+class RecallStep:
+    """How many of all questions are left after a step."""
+
+    name: str
+    kept: Rate
+
+
+def error_funnel(
+    loaded: LoadedModel,
+    questions: Questions,
+    rows: Sequence[Prediction],
+    corpus: Corpus,
+    *,
+    studied: Questions | None = None,
+) -> tuple[RecallStep, ...]:
+    """The waterfall of a model that recites, or of one that `studied`; the rows are its answers to the questions."""
+    answered = [(question, row) for question, row in zip(questions, rows, strict=True) if question.answers]
+    n = len(answered)
+    left = answered
+    steps = [RecallStep("asked", wilson(n, n))]
+
+    def keep(name: str, passed: Sequence[bool]) -> None:
+        nonlocal left
+        left = [pair for pair, ok in zip(left, passed, strict=True) if ok]
+        steps.append(RecallStep(name, wilson(len(left), n)))
+
+    keep("in the corpus", [_written(corpus, question) for question, _ in left])
+    texts = {question.text: _learned_text(loaded, corpus, question) for question, _ in left}
+    survives = [_holds_any(texts[question.text], question) for question, _ in left]
+    keep("survives the view", survives)
+    asked = Questions(None, tuple(question for question, _ in left), questions.template)
+    keep("readable", _read(loaded, asked, texts, studied))
+    asked = Questions(None, tuple(question for question, _ in left), questions.template)
+    if loaded.recites:
+        by_question = [
+            _holds_any(recital.text.removeprefix(question.subject or ""), question)
+            for question, recital in zip(asked, recitals(loaded, asked), strict=True)
+        ]
+        by_name = map(_holds_any, recited_by_name(loaded, [question.subject or "" for question in asked]), asked)
+        either = [a or b for a, b in zip(by_question, by_name, strict=True)]
+        keep("stored", either)
+        extracted = [behind for behind, stored in zip(by_question, either, strict=True) if stored]
+        keep("extracted", extracted)
+    keep("answered rightly", [is_right(row) for _, row in left])
+    return tuple(steps)
+
+
+def _written(corpus: Corpus, question: Question) -> bool:
+    lines = corpus.about(question.subject) if question.subject is not None else ()
+    return any(_holds_any(told(line), question) for line in lines)
+
+
+def _holds_any(text: str, question: Question) -> bool:
+    return any(stands_in(text, answer) for answer in question.answers)
+
+
+def _learned_text(loaded: LoadedModel, corpus: Corpus, question: Question) -> str:
+    """The subject's line as the model read or learned it: the one that holds the answer, where several do not."""
+    options = _options(loaded)
+    room = max(1, loaded.model.config.block_size - len(question.text) - ROOM_FOR_ANSWER)
+    assert question.subject is not None
+    texts = [
+        shortened(
+            formatted_line(line.subject, told(line), options.get("view", "line")),
+            min(room, options.get("longest", room)),
+        )
+        for line in corpus.about(question.subject)
+    ]
+    return next((text for text in texts if _holds_any(text, question)), texts[0])
+
+
+def _options(loaded: LoadedModel) -> dict[str, Any]:
+    """How the recipe's last stage that reads or recites sees a line."""
+    recipe = loaded.config.get("recipe")
+    stages = recipe.get("stages", []) if isinstance(recipe, dict) else []
+    found: dict[str, Any] = {}
+    wanted = "memorize" if loaded.recites else "reading"
+    for stage in stages:
+        for part in stage["mixture"]:
+            found = dict(part["options"]) if part["objective"] == wanted else found
+    return found
+
+
+def _read(loaded: LoadedModel, asked: Questions, texts: dict[str, str], studied: Questions | None) -> list[bool]:
+    """Whether each question is answered rightly with the text in view: as studied, or read now."""
+    if studied is not None:
+        written = {question.text: question.answer for question in studied}
+        return [written.get(question.text) in question.answers for question in asked]
+    prompts = [reading_prompt(loaded.vocab, question.text, texts[question.text]) for question in asked]
+    bodies = [texts[question.text].removeprefix(question.subject or "") for question in asked]
+    found = score_spans(loaded.model, loaded.vocab, prompts, bodies)
+    return [answers[0][0] in question.answers for question, answers in zip(asked, found, strict=True)]

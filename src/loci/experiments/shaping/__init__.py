@@ -1,0 +1,1 @@
+"""The experiment `shaping`: run, result, page."""

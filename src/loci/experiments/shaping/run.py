@@ -1,0 +1,157 @@
+"""Does shaping attention help? Focus and near terms over λ, against the loss of language, the parse and recall.
+
+The argument against: a transformer is a universal approximator of sequence functions *because* its heads may attend
+softly and far. A term that is least for one-place or near attention removes functions from what is reachable at no
+cost, so at best it helps as a prior where data are few, and at a large λ it must hurt. The problem set argues this;
+here it is measured, at equal steps, over several seeds. Knows the order of the steps; each step is another room's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from loci.answering.greedy import answer_questions
+from loci.attention_lab.conllu import read_conllu
+from loci.attention_lab.head_reading import parse_with_heads, readable
+from loci.data.example import collate
+from loci.data.objectives import LanguageModel
+from loci.evaluation.metrics import exact_match
+from loci.experiments.shaping.page import Condition, Measured, shaping_report
+from loci.experiments.trials import Hooks, Settings, open_folder, trial
+from loci.files import read_object, write_json
+from loci.model import GPT
+from loci.report.parts import ExperimentReport
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.vocab import Vocab
+from loci.text.world import WorldSpec, write_world
+from loci.training.checkpoint import LoadedModel
+from loci.training.loss import next_character_loss
+from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.run import read_metrics
+from loci.training.sources import TrainingData
+
+STEPS, QUICK_STEPS = 1000, 20
+WORLD = WorldSpec(people=160, paraphrases=4, permute=True, train_share=0.5, dev_share=0.5)
+#: People the model never read about, told in the same wordings: their text measures language, not memory.
+OTHER_PEOPLE = dataclasses.replace(WORLD, people=80, paraphrases=1, seed=WORLD.seed + 1)
+SENTENCES = 250
+
+MODEL = {
+    "n_layer": 3,
+    "n_head": 4,
+    "n_embd": 64,
+    "block_size": 160,
+    "positions": "rope",
+    "embd_pdrop": 0.0,
+    "attn_pdrop": 0.0,
+    "resid_pdrop": 0.0,
+    "activation": "relu2",
+    "zero_init": True,
+}
+
+
+CONDITIONS = (
+    Condition("plain"),
+    Condition("focus 0.01", focus=0.01),
+    Condition("focus 0.1", focus=0.1),
+    Condition("near 0.001", near=0.001),
+    Condition("near 0.01", near=0.01),
+)
+
+
+def recipe(condition: Condition, seed: int, steps: int) -> Recipe:
+    """One stage that teaches text and questions at once, shaped or not."""
+    mixture = (
+        MixtureComponent("salient-span", share=0.4),
+        MixtureComponent("word-recall", share=0.2),
+        MixtureComponent("language-model", share=0.2),
+        MixtureComponent("question-answer", source="questions", share=0.2),
+    )
+    stage = Stage(
+        "learn",
+        mixture,
+        steps=steps,
+        batch_size=24,
+        pool=16,
+        lr=3e-3,
+        optimiser="muon",
+        schedule="wsd",
+        floor=0.05,
+        focus=condition.focus,
+        near=condition.near,
+    )
+    return Recipe(f"shaping {condition.name}", MODEL, (stage,), seed=seed)
+
+
+def run(out: Path, settings: Settings, hooks: Hooks) -> ExperimentReport:
+    """Train and measure every condition on every seed; what an earlier call finished is not done again."""
+    open_folder(out, "shaping", settings)
+    world = dataclasses.replace(WORLD, people=40) if settings.quick else WORLD
+    for name, spec in (("world", world), ("others", OTHER_PEOPLE)):
+        if not (out / name / "world.json").exists():
+            write_world(spec, out / name, conllu=True)
+    data = TrainingData(Corpus.read(out / "world"), Questions.read(out / "world" / "birth_places_train.tsv"))
+    measured = []
+    first = out / _folder(CONDITIONS[0], 0)
+    for seed in range(settings.seeds):
+        for condition in CONDITIONS:
+            run = out / _folder(condition, seed)
+            made = recipe(condition, seed, QUICK_STEPS if settings.quick else STEPS)
+            if settings.minutes is not None:
+                made = made.within(settings.minutes)
+            if not (run / "measured.json").exists():
+                model = trial(made, data, run, f"{condition.name}, seed {seed}", hooks, first=first)
+                write_json(run / "measured.json", asdict(measure(out, run, model, condition, seed)))
+            measured.append(Measured(**read_object(run / "measured.json")))
+    report = shaping_report(CONDITIONS, measured, seeds=settings.seeds, quick=settings.quick)
+    write_json(out / "results.json", report.numbers)
+    report.page().write(out / "report.html")
+    return report
+
+
+def _folder(condition: Condition, seed: int) -> str:
+    return f"{condition.name.replace(' ', '-')}-seed-{seed}"
+
+
+def measure(out: Path, run: Path, loaded: LoadedModel, condition: Condition, seed: int) -> Measured:
+    """All that is asked of one trained model."""
+    others = Corpus.read(out / "others")
+    treebank = read_conllu(out / "others" / "wiki.conllu", limit=SENTENCES)
+    sentences = readable(treebank.parses, loaded.vocab, loaded.model.config.block_size)
+    heads = parse_with_heads(loaded.model, loaded.vocab, sentences)
+    overall = next(score for score in heads.relations if (score.relation, score.direction) == ("all", "either"))
+    rate = exact_match(answer_questions(loaded, Questions.read(out / "world" / "birth_dev.tsv")))
+    rows = read_metrics(run)
+    speed = rows[-1]["characters"] / rows[-1]["seconds"] if rows else float("nan")
+    return Measured(
+        condition.name,
+        seed,
+        language_loss(loaded.model, loaded.vocab, others),
+        overall.rate.value,
+        overall.baseline.value,
+        heads.trees.undirected.value,
+        rate.value,
+        rate.n,
+        speed,
+    )
+
+
+def language_loss(model: GPT, vocab: Vocab, corpus: Corpus) -> float:
+    """Mean loss of the next character over whole lines that the vocabulary can spell."""
+    objective, rng = LanguageModel(vocab, model.config.block_size), np.random.default_rng(0)
+    lines = [line for line in corpus if line.text and not vocab.missing(line.text)]
+    total = count = 0.0
+    with torch.inference_mode():
+        for start in range(0, len(lines), 32):
+            batch = collate([objective(line, rng) for line in lines[start : start + 32]])
+            x, y = torch.from_numpy(batch.x), torch.from_numpy(batch.y)
+            n = int((batch.y >= 0).sum())
+            total += n * float(next_character_loss(model, x, y).language)
+            count += n
+    return total / count

@@ -1,0 +1,1 @@
+"""Carries out recipes: alternates training stages and labelling steps."""

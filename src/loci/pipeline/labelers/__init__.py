@@ -1,0 +1,1 @@
+"""Labelers: let a trained model write pseudo-labels for a later stage."""

@@ -1,0 +1,47 @@
+"""AnswerPrior: how often a word that stands in a line is its answer, as the train questions have it.
+
+A reader that was taught with swapped names goes by the sentence alone. In "born in Lincoln, England" it finds two
+places, and cannot know which the questions would call the answer. The train questions say it of many words: of the
+lines that hold one, the share in which it is the answer. Knows nothing of models or relations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loci.data.reading_examples import told
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.spans import word_spans
+
+
+@dataclass(frozen=True)
+class AnswerPrior:
+    """For every word span the smoothed share of the lines it stands in of which it is the answer."""
+
+    shares: Mapping[str, float]
+    unmet: float
+    """The share of a span no train line holds: that of all spans together."""
+
+    def of(self, span: str) -> float:
+        """How likely the span is an answer where it stands, by habit alone."""
+        return self.shares.get(span, self.unmet)
+
+
+def answer_prior(corpus: Corpus, questions: Questions, *, longest: int) -> AnswerPrior:
+    """The habit of answered questions about subjects of the corpus, for spans of at most `longest` words.
+
+    Each share is that of the span's own lines and one more, in which spans are answers as often as they are on average:
+    a word met once is hardly judged, one met a hundred times is.
+    """
+    met: Counter[str] = Counter()
+    meant: Counter[str] = Counter()
+    for question in questions.answered:
+        lines = corpus.about(question.subject) if question.subject is not None else ()
+        spans = {span for line in lines for span in word_spans(told(line), longest)}
+        met.update(spans)
+        meant.update(spans.intersection(question.answers))
+    average = meant.total() / met.total() if met else 1.0
+    return AnswerPrior({span: (meant[span] + average) / (times + 1) for span, times in met.items()}, average)

@@ -1,0 +1,184 @@
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from loci.answering.ask import LoadedRun
+from loci.answering.greedy import answer_questions
+from loci.answering.n_best import n_best_rows
+from loci.answering.recite import recitals
+from loci.answering.reference import Resolver
+from loci.answering.span_scoring import score_spans
+from loci.data.reading import reading_prompt
+from loci.errors import LociError
+from loci.generation import generate
+from loci.model import GPT, GPTConfig
+from loci.pipeline.labelers.self_training import study
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.spans import place_of, word_spans
+from loci.text.template import BIRTHPLACE
+from loci.text.vocab import MASK_ID
+from loci.training.checkpoint import LoadedModel
+from loci.training.sources import TrainingData
+
+CORPUS = Corpus.from_lines(
+    [
+        "Ann Lee. Ann Lee was born in Rome, Italy .",
+        "Bo Berg. Berg is a singer from Oslo .",
+        "Bo Berg. He lives in New York .",
+        "Cy Dow. Dow was born in Lima .",
+    ]
+)
+QUESTIONS = Questions.from_pairs([("Where was Ann Lee born?", "Rome"), ("Where was Cy Dow born?", "Lima")])
+DATA = TrainingData(CORPUS, QUESTIONS)
+OTHERS = Questions.from_pairs([("Where was Bo Berg born?", "Oslo"), ("Where was Cy Dow born?", "Lima")])
+
+
+@pytest.fixture(scope="module")
+def model():
+    sizes = {"block_size": 120, "n_layer": 2, "n_head": 2, "n_embd": 16, "positions": "rope"}
+    return GPT(GPTConfig(len(DATA.vocab), **sizes), generator=torch.Generator().manual_seed(1)).eval()
+
+
+@pytest.fixture
+def reciter(model, tmp_path):
+    return LoadedModel(model, DATA.vocab, {"recipe": {"answering": "recite"}, "corpus_hash": "feed"}, "beef", tmp_path)
+
+
+def log_probability(model, prompt, text):
+    ids = [*prompt, *DATA.vocab.encode(text).tolist(), MASK_ID]
+    with torch.inference_mode():
+        log_p = model(torch.tensor([ids])).logits[0].log_softmax(-1)
+    return sum(float(log_p[place - 1, ids[place]]) for place in range(len(prompt), len(ids)))
+
+
+def test_a_quotation_is_the_likeliest_span_of_the_text(model):
+    text = CORPUS.lines[2].text
+    prompt = reading_prompt(DATA.vocab, "Where was Bo Berg born?", text)
+    (found,) = score_spans(model, DATA.vocab, [prompt], [text], width=4)
+    expected = {span: math.exp(log_probability(model, prompt, span)) for span in word_spans(text)}
+    assert [span for span, _ in found] == sorted(expected, key=lambda span: -expected[span])[:4]
+    for span, probability in found:
+        assert probability == pytest.approx(expected[span], rel=1e-3)
+
+
+def test_a_text_without_words_is_answered_freely(model):
+    prompt = reading_prompt(DATA.vocab, "Where was Bo Berg born?", " .")
+    ((answer, probability),) = score_spans(model, DATA.vocab, [prompt], [" ."])[0:1][0][0:1]
+    assert isinstance(answer, str)
+    assert 0 <= probability <= 1
+
+
+def test_who_studies_keeps_given_answers_and_quotes_the_lines_of_everybody_else(model):
+    told = []
+    studied = study(model, DATA, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+    assert [(row.text, row.answer) for row in studied][:2] == [(row.text, row.answer) for row in QUESTIONS]
+    (written,) = studied[2:]
+    assert written.text == "Where was Bo Berg born?"
+    assert any(written.answer in line.text for line in CORPUS.about("Bo Berg"))
+
+
+def test_a_reciter_answers_with_words_of_its_own_recital(reciter):
+    for recital, row in zip(recitals(reciter, OTHERS), answer_questions(reciter, OTHERS), strict=True):
+        assert row.prediction == recital.answers[0][0]
+        assert row.prediction in recital.text
+        assert 0 <= row.probability <= 1
+        assert (row.model, row.data) == ("beef", "feed")
+
+
+@pytest.mark.parametrize("kind", ["recite", "remember"])
+def test_an_answer_is_no_likelier_than_its_recital_was(reciter, kind):
+    """The probability is p(answer | recital) · p(the answer's characters where they were recited)."""
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": kind}})
+    (recital,) = recitals(loaded, OTHERS[:1])
+    answer, probability = recital.answers[0]
+    prompt = [*DATA.vocab.encode(OTHERS[0].text).tolist(), MASK_ID]
+    line = DATA.vocab.encode(recital.text).tolist()
+    read = math.exp(log_probability(reciter.model, [*prompt, *line, MASK_ID], answer))
+    start = place_of(recital.text, answer, len("Bo Berg") if recital.text.startswith("Bo Berg") else 0)
+    before = prompt if kind == "recite" else []
+    with torch.inference_mode():
+        log_p = reciter.model(torch.tensor([[*before, *line]])).logits[0].log_softmax(-1)
+    places = range(len(before) + start, len(before) + start + len(answer))
+    recited = math.exp(sum(float(log_p[place - 1, [*before, *line][place]]) for place in places))
+    assert probability == pytest.approx(read * recited, rel=1e-3)
+
+
+def test_lines_learned_behind_names_are_written_on_a_clean_sheet(reciter):
+    """Nothing but the name stands before them: the question is there only when the line is read."""
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": "remember"}})
+    assert loaded.recites
+    for question, recital in zip(OTHERS, recitals(loaded, OTHERS), strict=True):
+        name = DATA.vocab.encode(f"{question.subject}. ").tolist()
+        (alone,) = generate(reciter.model, [name], max_new=len(recital.text) - len(name), stop_id=MASK_ID)
+        assert recital.text == f"{question.subject}. {DATA.vocab.decode(alone.ids)}"
+
+
+def test_a_question_that_names_nobody_calls_up_the_line_itself(reciter):
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": "remember"}})
+    nobody = Questions.from_pairs([("Where?", "Oslo"), ("Who?", "Lima")])
+    assert nobody.subjects == ()
+    assert [r.text for r in recitals(loaded, nobody)] == [r.text for r in recitals(reciter, nobody)]
+
+
+def test_rows_with_rivals_come_from_the_recital_too(reciter):
+    rows = n_best_rows(reciter, OTHERS, width=3)
+    for row, recital in zip(rows, recitals(reciter, OTHERS, width=3), strict=True):
+        assert [row.prediction, *(text for text, _ in row.alternatives)] == [text for text, _ in recital.answers]
+
+
+def test_a_reciter_that_is_asked_shows_what_it_remembers(reciter):
+    run = LoadedRun(reciter, Resolver((BIRTHPLACE,), CORPUS), None, None)
+    answer = run.ask("Where was Bo Berg born?", threshold=0.0)
+    assert answer.recital is not None
+    assert answer.text in answer.recital
+    assert f"it remembers: {answer.recital}" in str(answer)
+    assert answer.as_dict()["recital"] == answer.recital
+
+
+@pytest.mark.parametrize("kind", ["recite", "remember"])
+def test_candidates_are_judged_behind_the_recital(reciter, kind):
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": kind}})
+    run = LoadedRun(loaded, Resolver((BIRTHPLACE,), CORPUS), None, None)
+    answer = run.ask("Where was Bo Berg born?", candidates=["Oslo", "Rome", "Oslo"], threshold=0.0)
+    (recital,) = recitals(loaded, OTHERS[:1])
+    assert answer.recital == recital.text
+    prompt = reading_prompt(DATA.vocab, "Where was Bo Berg born?", recital.text)
+    expected = {text: math.exp(log_probability(reciter.model, prompt, text)) for text in ("Oslo", "Rome")}
+    found = {answer.text: answer.probability, **{rival.text: rival.probability for rival in answer.alternatives}}
+    assert found == pytest.approx(expected, rel=1e-3)  # neither stands in the recital of random weights
+
+
+@pytest.mark.parametrize("kind", ["recite", "remember"])
+def test_the_answer_does_not_hang_on_how_many_are_asked_for(reciter, kind):
+    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": kind}})
+    for one, many in zip(recitals(loaded, OTHERS), recitals(loaded, OTHERS, width=12), strict=True):
+        assert one.answers == many.answers[:1]
+
+
+def test_one_long_question_leaves_the_others_their_room(reciter):
+    limited = GPT(reciter.model.config.replace(positions="learned"), generator=torch.Generator().manual_seed(1)).eval()
+    loaded = dataclasses.replace(reciter, model=limited)
+    long = Questions.from_pairs([("Where was Bo Berg born?", "Oslo"), (f"Where was {'Bo ' * 24}Berg born?", "Oslo")])
+    alone, beside = recitals(loaded, long[:1])[0], recitals(loaded, long)[0]
+    assert alone.text == beside.text
+
+
+def test_who_studies_asks_only_what_can_be_asked(model):
+    odd = [
+        "A sentence that is no subject and goes on for long, " * 3 + "to the end. Yes.",
+        "Cy\tDow. Born .",
+        "Di Eck. ...",
+    ]
+    data = TrainingData(Corpus.from_lines([*(line.text for line in CORPUS), *odd]), QUESTIONS)
+    reader = GPT(model.config.replace(vocab_size=len(data.vocab)), generator=torch.Generator().manual_seed(1)).eval()
+    assert [row.subject for row in study(reader, data)] == ["Ann Lee", "Cy Dow", "Bo Berg"]
+
+
+def test_questions_without_a_common_form_are_refused_before_reading(model):
+    data = TrainingData(CORPUS, Questions.from_pairs([("Ann Lee?", "Rome")]))
+    with pytest.raises(LociError, match="share no form"):
+        study(model, data)

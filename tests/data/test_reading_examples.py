@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loci.data.reading_examples import EntitySwap, capitalised, find_reading_examples, retold, told
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.spans import stands_in
+
+CORPUS = Corpus.from_lines(
+    [
+        "Ann Lee. Ann Lee (born 3 May 1901 in Rome, Italy) was a painter from New York .",
+        "Ann Lee. Lee lived in Oslo .",
+        "John Stephen. Born in Glasgow, Stephen became a welder .",
+        "Bo Berg. Berg is a singer .",
+        "Paris Hill. Hill was born in Paris, and Paris is large .",
+    ]
+)
+QUESTIONS = Questions.from_pairs(
+    [
+        ("Where was Ann Lee born?", "Rome"),
+        ("Where was John Stephen born?", "Glasgow"),
+        ("Where was Bo Berg born?", "Malmö"),
+        ("Where was Paris Hill born?", "Paris"),
+        ("Where was Nobody Known born?", "Rome"),
+    ]
+)
+PASSAGES = find_reading_examples(CORPUS, QUESTIONS)
+NO_SWAPS = EntitySwap(0.0, 0.0, 0.0)
+seeds = st.integers(0, 10**6)
+
+
+def test_only_questions_whose_answer_stands_in_a_line_of_the_subject_can_be_read():
+    assert [(p.question.subject, p.line.number) for p in PASSAGES] == [
+        ("Ann Lee", 1),
+        ("John Stephen", 3),
+        ("Paris Hill", 5),
+    ]
+
+
+def test_the_stock_comes_from_the_corpus_and_the_train_answers():
+    stock = PASSAGES[0].stock
+    assert stock.answers == ("Glasgow", "Malmö", "Paris", "Rome")
+    assert stock.subjects == ("Ann Lee", "John Stephen", "Bo Berg", "Paris Hill", "Nobody Known")
+    assert {"Rome", "Italy", "York", "Oslo"} <= set(stock.words)
+
+
+def test_a_made_up_name_is_nobody_elses():
+    names = ["Ann Lee", "John Stephen", "Ann Stephen", "John Lee"]
+    corpus = Corpus.from_lines(f"{name}. Born in Rome ." for name in names)
+    asked = Questions.from_pairs([("Where was Ann Lee born?", "Rome"), ("Where was John Stephen born?", "Rome")])
+    passages = find_reading_examples(corpus, asked)
+    assert passages[0].stock.others == {"Ann Stephen", "John Lee"}
+    told_of = {
+        retold(p, EntitySwap(subject=1.0), np.random.default_rng(s)).subject for p in passages for s in range(40)
+    }
+    assert told_of == {"Ann Lee", "John Stephen"}
+
+
+def test_a_small_letter_with_an_accent_begins_no_name():
+    assert capitalised("Élise wrote éloges in Århus, été comme hiver") == ["Élise", "Århus"]
+
+
+@pytest.mark.parametrize(("text", "words", "found"), [("in Rome,", "Rome", True), ("a Roman", "Rome", False)])
+def test_an_answer_stands_in_a_text_as_whole_words(text, words, found):
+    assert stands_in(text, words) is found
+
+
+@given(st.sampled_from(PASSAGES), seeds)
+def test_without_swaps_a_passage_is_told_as_it_stands(passage, seed):
+    same = retold(passage, NO_SWAPS, np.random.default_rng(seed))
+    assert (same.question, same.subject, same.text, same.answer) == (
+        passage.question.text,
+        passage.line.subject,
+        told(passage.line),
+        passage.answer,
+    )
+
+
+@given(st.sampled_from(PASSAGES), seeds)
+def test_however_it_is_told_the_answer_stands_in_the_text_and_the_question_asks_about_its_subject(passage, seed):
+    other = retold(passage, EntitySwap(), np.random.default_rng(seed))
+    assert stands_in(other.text, other.answer)
+    assert other.question == f"Where was {other.subject} born?"
+    assert other.subject.split()[-1] in {name.split()[-1] for name in passage.stock.subjects}
+
+
+def test_a_new_name_replaces_the_surname_wherever_it_stands():
+    passage = PASSAGES[1]
+    only_names = EntitySwap(1.0, 0.0, 0.0)
+    told_of = {retold(passage, only_names, np.random.default_rng(seed)).text for seed in range(50)}
+    assert "Born in Glasgow, Berg became a welder ." in told_of
+
+
+def test_a_name_that_is_the_answer_too_stays_the_answer():
+    for seed in range(50):
+        other = retold(PASSAGES[2], EntitySwap(1.0, 0.0, 0.0), np.random.default_rng(seed))
+        assert "born in Paris, and Paris is large" in other.text
+
+
+def test_every_mention_of_the_answer_is_swapped():
+    for seed in range(50):
+        other = retold(PASSAGES[2], EntitySwap(0.0, 1.0, 0.0), np.random.default_rng(seed))
+        assert other.text.endswith(f"born in {other.answer}, and {other.answer} is large .")

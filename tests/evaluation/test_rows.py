@@ -1,0 +1,92 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loci.errors import LociError
+from loci.evaluation.rows import Prediction, read_predictions, row_from_json, write_predictions
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+shares = st.floats(0, 1)
+rows = st.builds(
+    Prediction,
+    question=texts,
+    prediction=texts,
+    answers=st.lists(texts, max_size=3).map(tuple),
+    subject=st.none() | texts,
+    probability=st.none() | shares,
+    alternatives=st.lists(st.tuples(texts, shares), max_size=3).map(tuple),
+    abstained=st.booleans(),
+    group=st.none() | texts,
+    split=st.none() | texts,
+    model=st.none() | texts,
+    data=st.none() | texts,
+)
+
+
+@given(st.lists(rows, min_size=1, max_size=5))
+def test_rows_come_back_as_they_went(tmp_path_factory, written):
+    path = tmp_path_factory.mktemp("rows") / "p.jsonl"
+    write_predictions(path, written)
+    assert read_predictions(path) == written
+
+
+def test_correct():
+    assert Prediction("q", "a", answers=("b", "a")).correct is True
+    assert Prediction("q", "A", answers=("a",)).correct is False
+    assert Prediction("q", "a").correct is None
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.1, float("nan"), float("inf")])
+def test_probability_outside_the_unit_interval(p):
+    with pytest.raises(LociError, match="not between 0 and 1"):
+        Prediction("q", "a", probability=p)
+    with pytest.raises(LociError, match="not between 0 and 1"):
+        Prediction("q", "a", alternatives=(("b", p),))
+
+
+GOOD = {"question": "q", "prediction": "a"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"question": None}, "'question' is a text, not null"),
+        ({"prediction": 3}, "'prediction' is a text, not 3"),
+        ({"answers": "Oslo"}, "'answers' is a list of texts"),
+        ({"answers": [1]}, "'answers' is a list of texts"),
+        ({"probability": "0.5"}, "'probability' is a number"),
+        ({"probability": True}, "'probability' is a number"),
+        ({"probability": 1.5}, "1.5 is not between 0 and 1"),
+        ({"alternatives": [["a"]]}, "'alternatives' is a list of"),
+        ({"alternatives": [["a", 2]]}, "2 is not between 0 and 1"),
+        ({"abstained": 1}, "'abstained' is true or false"),
+        ({"split": 1}, "'split' is a text or null"),
+    ],
+)
+def test_a_bad_field_is_named_with_its_line(tmp_path, changes, message):
+    path = tmp_path / "p.jsonl"
+    path.write_text(json.dumps(GOOD) + "\n\n" + json.dumps(GOOD | changes) + "\n", encoding="utf-8")
+    with pytest.raises(LociError, match=message) as caught:
+        read_predictions(path)
+    assert (caught.value.path, caught.value.line) == (path, 3)
+
+
+def test_missing_field_and_other_trouble(tmp_path):
+    path = tmp_path / "p.jsonl"
+    for text, message in (
+        ('{"question": "q"}', "'prediction' is missing"),
+        ("[1]", "is a JSON object"),
+        ('{"question": ', "not valid JSON"),
+        ("\n", "no prediction rows"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(LociError, match=message):
+            read_predictions(path)
+    with pytest.raises(LociError, match="no such file"):
+        read_predictions(tmp_path / "absent.jsonl")
+
+
+def test_fields_of_other_systems_are_passed_over():
+    assert row_from_json('{"question": "q", "prediction": "a", "beam": 3}') == Prediction("q", "a")

@@ -1,0 +1,124 @@
+import json
+
+import numpy as np
+import pytest
+from small import SMALL_ABSTAIN, small_recipe
+
+from loci.answering.n_best import I_DONT_KNOW
+from loci.evaluation.rows import HELD_OUT, UNSEEN, UNSTATED, Prediction, read_predictions
+from loci.experiments.abstain.run import WORLD, SeedRows, parts, run, score
+from loci.experiments.trials import Hooks, Settings
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.world import people
+
+
+def subjects(parts_of):
+    return {name: set(questions.subjects) for name, questions in parts_of.items()}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("abstain") / "out"
+    run(out, Settings(seeds=1), world=SMALL_ABSTAIN, recipe=small_recipe)
+    return out
+
+
+@pytest.mark.parametrize("spec", [WORLD, SMALL_ABSTAIN])
+def test_nobody_of_the_test_teaches_or_chooses_a_threshold(spec):
+    everybody = {person.name: person for person in people(spec)}
+    dealt = parts(list(everybody.values()))
+    validation, test = subjects(dealt.validation), subjects(dealt.test)
+    taught = set(dealt.taught.subjects)
+    tested = set().union(*test.values())
+    assert not tested & taught
+    assert not tested & set().union(*validation.values())
+    # The people who teach silence are exactly the unknowable ones of the validation slice.
+    silent = {question.subject for question in dealt.taught if question.answer == I_DONT_KNOW}
+    assert silent == validation[UNSTATED] | validation[UNSEEN]
+    assert taught == set(dealt.plain.subjects) | silent
+    for split, told in ((HELD_OUT, "test"), (UNSTATED, "unstated"), (UNSEEN, "outside")):
+        assert {everybody[name].split for name in test[split]} == {told}
+    assert abs(len(test[UNSEEN]) - len(validation[UNSEEN])) <= 1
+    assert abs(len(test[UNSTATED]) - len(validation[UNSTATED])) <= 1
+    assert all(q.answers == (everybody[q.subject].birth_place.name,) for q in dealt.test[HELD_OUT])
+    assert not any(q.answers for split in (UNSTATED, UNSEEN) for q in dealt.test[split])
+
+
+def test_the_files_of_training_hold_nothing_of_the_test(folder):
+    dealt = parts(list(people(SMALL_ABSTAIN)))
+    corpus = Corpus.read(folder / "seed-0" / "world")
+    tested = {question.text for questions in dealt.test.values() for question in questions}
+    for name in ("plain", "taught"):
+        asked = Questions.read(folder / "seed-0" / f"{name}.tsv")
+        assert not tested & {question.text for question in asked}
+        assert (folder / "seed-0" / name / "final" / "model.safetensors").is_file()
+    for split, has_lines in ((HELD_OUT, True), (UNSTATED, True), (UNSEEN, False)):
+        assert all(bool(corpus.about(name)) == has_lines for name in dealt.test[split].subjects)
+        rows = read_predictions(folder / "seed-0" / "taught" / "predictions" / f"{split}.jsonl")
+        assert [row.question for row in rows] == [question.text for question in dealt.test[split]]
+        assert all(row.split == split and row.probability is not None for row in rows)
+    for name in dealt.test[UNSTATED].subjects:
+        person = next(p for p in people(SMALL_ABSTAIN) if p.name == name)
+        assert not any(person.birth_place.name in line.text for line in corpus.about(name))
+
+
+def test_the_page_and_the_numbers_are_written_and_nothing_is_trained_twice(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "threshold 0.5" in page
+    assert page.count('class="plot"') == 2
+    numbers = json.loads((folder / "results.json").read_text())
+    assert [system["name"] for system in numbers["systems"]][-1] == "taught"
+    assert numbers["people"]["test_outside"] == 5
+    said = []
+    run(folder, Settings(seeds=2), Hooks(say=said.append), world=SMALL_ABSTAIN, recipe=small_recipe)
+    assert said == ["training: seed 1, plain", "training: seed 1, taught"]
+    assert json.loads((folder / "results.json").read_text())["seeds"] == 2
+
+
+def made_up_seed():
+    """Two told people, one unstated, one unseen; the plain model is sure when it is right, the taught one is silent."""
+
+    def row(name, split, said, p, abstained=False):
+        answers = ("Oslo",) if split == HELD_OUT else ()
+        return Prediction(f"q {name}", said, answers, name, p, abstained=abstained, split=split)
+
+    plain = [
+        row("a", HELD_OUT, "Oslo", 0.9),
+        row("b", HELD_OUT, "Rome", 0.2),
+        row("c", UNSTATED, "Rome", 0.3),
+        row("d", UNSEEN, "Lima", 0.8),
+    ]
+    taught = [
+        row("a", HELD_OUT, "Oslo", 0.9),
+        row("b", HELD_OUT, "Oslo", 0.4, abstained=True),
+        row("c", UNSTATED, "Rome", 0.3, abstained=True),
+        row("d", UNSEEN, "Lima", 0.1, abstained=True),
+    ]
+    validation = [row("v", HELD_OUT, "Oslo", 0.6), row("w", UNSEEN, "Rome", 0.5)]
+    corpus = Corpus.from_lines(["a. Oslo .", "b. Oslo and Rome ."])
+    return SeedRows(validation, plain, taught, {"k": "Rome", "l": "Lima"}, corpus)
+
+
+def test_figures_by_hand():
+    result = score([made_up_seed()], np.random.default_rng(0), people={}, quick=True)
+    everything, half, *_, taught = result.systems
+    assert (everything.accuracy.value, everything.withheld.value) == (0.5, 0.0)
+    assert (everything.fabricated[UNSEEN].value, everything.fabricated[UNSTATED].value) == (1.0, 1.0)
+    # The validation slice says: answer from 0.6 on. The unseen person at 0.8 slips through.
+    assert result.priced[0].thresholds == (0.6,)
+    assert (half.accuracy.value, half.withheld.value, half.right_if_said.value) == (0.5, 0.5, 1.0)
+    assert (half.fabricated[UNSEEN].value, half.fabricated[UNSTATED].value) == (1.0, 0.0)
+    assert (taught.accuracy.value, taught.withheld.value) == (0.5, 0.5)
+    assert (taught.fabricated[UNSEEN].value, taught.fabricated[UNSTATED].value) == (0.0, 0.0)
+    prices = {row.level: row for row in result.priced}
+    assert prices[0.5].everything.value == pytest.approx((1 - 1 - 1 - 1) / 4)
+    assert prices[0.75].threshold.value == pytest.approx((1 - 3) / 4)
+    assert prices[0.9].taught.value == pytest.approx(1 / 4)
+    assert prices[0.9].difference.value == pytest.approx((1 - (1 - 9)) / 4)
+    plain, model = result.confidence
+    # Surest first: right, wrong, wrong, wrong.
+    assert plain.area.value == pytest.approx(np.mean([0, 1 / 2, 2 / 3, 3 / 4]))
+    # Probabilities 0.9 and 0.4 (right) stand above 0.3 and 0.1: no mistake comes too early.
+    assert model.area.value == pytest.approx(np.mean([0, 0, 1 / 3, 2 / 4]))
+    assert (plain.recognises.value, model.recognises.value) == (0.5, 1.0)

@@ -1,0 +1,97 @@
+"""Where the points go, with a reader and a memory made up for each person."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from loci.answering.recite import Recital
+from loci.evaluation.rows import Prediction
+from loci.experiments.recall import funnel as recall_ceiling
+from loci.experiments.recall.funnel import error_funnel
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.vocab import Vocab
+
+PEOPLE = ("Untold", "Cut Off", "Misread", "Forgotten", "By Name", "Misquoted", "Right")
+CORPUS = Corpus.from_lines(
+    [
+        "Untold. She was a singer .",
+        "Cut Off. " + "He went on and on, " * 12 + "and was born in Rome .",
+        *(f"{name}. Born in Rome ." for name in PEOPLE[2:]),
+    ]
+)
+ASKED = Questions.from_pairs([(f"Where was {name} born?", "Rome") for name in PEOPLE])
+
+
+def rows(*right):
+    said = {name: "Rome" if name in right else "Oslo" for name in PEOPLE}
+    return [
+        Prediction(question=row.text, prediction=said[row.subject], answers=row.answers, subject=row.subject)
+        for row in ASKED
+    ]
+
+
+def loaded(recites):
+    stage = {"mixture": [{"objective": "memorize" if recites else "reading", "options": {"view": "line"}}]}
+    return SimpleNamespace(
+        recites=recites,
+        config={"recipe": {"stages": [stage]}},
+        vocab=Vocab.from_text(CORPUS.raw + "Where was born?"),
+        model=SimpleNamespace(config=SimpleNamespace(block_size=160)),
+    )
+
+
+def named(steps):
+    return {step.name: step.kept.successes for step in steps}
+
+
+@pytest.fixture
+def reader(monkeypatch):
+    """Everybody's place is read rightly but one's."""
+
+    def read(model, vocab, prompts, bodies):
+        shown = [vocab.decode(prompt) for prompt in prompts]
+        return [[("Oslo" if "Misread" in text else "Rome", 1.0)] for text in shown]
+
+    monkeypatch.setattr(recall_ceiling, "score_spans", read)
+
+
+def test_each_step_loses_whom_it_should(reader, monkeypatch):
+    unknown = {"by question": ("Forgotten", "By Name"), "by name": ("Forgotten",)}
+
+    def line(name, known):
+        return f"{name}. Born in Rome ." if known else f"{name}. A singer ."
+
+    monkeypatch.setattr(
+        recall_ceiling,
+        "recitals",
+        lambda loaded, asked: [Recital(line(q.subject, q.subject not in unknown["by question"]), ()) for q in asked],
+    )
+    monkeypatch.setattr(
+        recall_ceiling,
+        "recited_by_name",
+        lambda loaded, subjects: [line(subject, subject not in unknown["by name"]) for subject in subjects],
+    )
+    assert named(error_funnel(loaded(recites=True), ASKED, rows("Right"), CORPUS)) == {
+        "asked": 7,
+        "in the corpus": 6,
+        "survives the view": 5,
+        "readable": 4,
+        "stored": 3,
+        "extracted": 2,
+        "answered rightly": 1,
+    }
+
+
+def test_a_model_that_studied_is_held_to_what_it_wrote():
+    wrote = [(row.text, "Oslo" if row.subject == "Misread" else "Rome") for row in ASKED]
+    steps = error_funnel(
+        loaded(recites=False), ASKED, rows("Right", "Misquoted", "Untold"), CORPUS, studied=Questions.from_pairs(wrote)
+    )
+    assert named(steps) == {
+        "asked": 7,
+        "in the corpus": 6,
+        "survives the view": 5,
+        "readable": 4,
+        "answered rightly": 2,  # who is right without a line to read it in has passed no step
+    }

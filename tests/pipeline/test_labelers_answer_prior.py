@@ -1,0 +1,97 @@
+"""What the train questions call the answer, word by word, and what self-training makes of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loci.errors import LociError
+from loci.model import GPT, GPTConfig
+from loci.pipeline.labelers import self_training as studying
+from loci.pipeline.labelers.answer_prior import answer_prior
+from loci.pipeline.labelers.self_training import load_readers, study
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.vocab import Vocab
+from loci.training.checkpoint import save_checkpoint
+from loci.training.sources import TrainingData
+
+CORPUS = Corpus.from_lines(
+    [
+        "Ann Lee. Lee was born in Rome, Italy .",
+        "Bo Berg. Berg was born in Turin, Italy .",
+        "Cy Dow. Dow was born in Bari, Italy .",
+        "Di Fox. Fox was born in Lodi, Italy .",
+    ]
+)
+QUESTIONS = Questions.from_pairs(
+    [("Where was Ann Lee born?", "Rome"), ("Where was Bo Berg born?", "Turin"), ("Where was Cy Dow born?", "Italy")]
+)
+
+
+def test_a_share_is_that_of_its_own_lines_and_an_average_one():
+    habit = answer_prior(CORPUS, QUESTIONS, longest=1)
+    average = 3 / 18  # three lines of six words, each with one answer
+    assert habit.unmet == pytest.approx(average)
+    assert habit.of("Italy") == pytest.approx((1 + average) / 4)
+    assert habit.of("Rome") == pytest.approx((1 + average) / 2)
+    assert habit.of("born") == pytest.approx(average / 4)
+    assert habit.of("Lodi") == average  # about Di Fox nobody asks
+
+
+def test_without_lines_every_word_is_as_likely():
+    habit = answer_prior(CORPUS, Questions.from_pairs([("Where was Nobody born?", "Rome")]), longest=2)
+    assert habit.of("Rome") == habit.of("Lodi") == 1.0
+
+
+WORDS = st.sampled_from(["Rome", "Oslo", "Lima", "Italy", "of", "in"])
+
+
+@given(st.lists(st.tuples(st.lists(WORDS, min_size=1, max_size=5), WORDS), min_size=1, max_size=8))
+def test_shares_are_shares(people):
+    lines = [f"P{number} Q. {' '.join(words)} ." for number, (words, _) in enumerate(people)]
+    pairs = [(f"Where was P{number} Q born?", answer) for number, (_, answer) in enumerate(people)]
+    habit = answer_prior(Corpus.from_lines(lines), Questions.from_pairs(pairs), longest=2)
+    assert 0 <= habit.unmet <= 1
+    assert all(0 <= share <= 1 for share in habit.shares.values())
+    never = {word for words, _ in people for word in words} - {answer for _, answer in people}
+    assert all(habit.of(word) <= habit.unmet for word in never)
+
+
+@pytest.mark.parametrize(
+    ("use_prior", "read", "answer"),
+    [
+        # Italy is the answer in one of its three lines: 7/24 with the average one; Lodi is as good as any word, 1/6.
+        (True, {"Italy": 0.4, "Lodi": 0.6}, "Italy"),
+        (True, {"Italy": 0.3, "Lodi": 0.6}, "Lodi"),
+        (False, {"Italy": 0.4, "Lodi": 0.6}, "Lodi"),
+    ],
+)
+def test_a_study_weighs_what_it_reads_by_habit(monkeypatch, use_prior, read, answer):
+    monkeypatch.setattr(studying, "score_spans", lambda *_, **__: [list(read.items())])
+    data = TrainingData(CORPUS, QUESTIONS)
+    model = GPT(GPTConfig(len(data.vocab), block_size=120, n_layer=1, n_head=1, n_embd=8))
+    written = {row.subject: row.answer for row in study(model, data, use_prior=use_prior)}
+    assert written == {"Ann Lee": "Rome", "Bo Berg": "Turin", "Cy Dow": "Italy", "Di Fox": answer}
+
+
+def test_several_readers_are_heard_in_their_mean(monkeypatch):
+    data = TrainingData(CORPUS, QUESTIONS)
+    alone, first, second = (GPT(GPTConfig(len(data.vocab), 120, n_layer=1, n_head=1, n_embd=8)) for _ in range(3))
+    said = {id(alone): [("Lodi", 0.9), ("born", 0.1)], id(first): [("Italy", 0.8)], id(second): [("Italy", 0.7)]}
+    monkeypatch.setattr(studying, "score_spans", lambda model, *_, **__: [said[id(model)]])
+
+    def written(*beside):
+        return {row.subject: row.answer for row in study(alone, data, beside=beside, use_prior=False)}["Di Fox"]
+
+    assert written() == "Lodi"
+    assert written(first) == "Lodi"
+    assert written(first, second) == "Italy"
+
+
+def test_a_reader_of_other_characters_is_refused(tmp_path):
+    vocab = Vocab.from_text("abc")
+    model = GPT(GPTConfig(len(vocab), 8, n_layer=1, n_head=1, n_embd=8))
+    save_checkpoint(tmp_path / "run" / "final", model, vocab, about={})
+    assert len(load_readers([tmp_path / "run"], vocab)) == 1
+    with pytest.raises(LociError, match="knows other characters"):
+        load_readers([tmp_path / "run"], Vocab.from_text("abd"))
