@@ -5,8 +5,8 @@ names and places, so that nothing can be learned by heart and only reading pays.
 
 - **strict** learns the gist of every line by heart, and, asked, writes down what it remembers of the subject and reads
   it. Nothing question-shaped about a person outside the train questions is ever seen.
-- **self-training** reads the whole corpus, writes a question and an answer about everybody, and memorizes these. Of what
-  it reads it prefers words that the train questions often call the answer (`loci.pipeline.labelers.answer_prior`).
+- **self-training** reads the whole corpus, writes a question and an answer about everybody, and memorizes these. Of
+  what it reads it prefers words that the train questions often call the answer (`loci.pipeline.labelers.answer_prior`).
 
 The gist (`loci.text.entity_sketch`) holds an answer only where answers are names; for others whole lines are learned.
 docs/experiments.md has what was tried, and what each part brings.
