@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from course_reference import reference_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,54 +39,6 @@ def random_model(config: GPTConfig, seed: int = 0) -> GPT:
 
 def random_ids(config: GPTConfig, width: int) -> torch.Tensor:
     return torch.randint(config.vocab_size, (3, width), generator=torch.Generator().manual_seed(1))
-
-
-def reference_logits(state: dict[str, torch.Tensor], ids: torch.Tensor, n_head: int) -> torch.Tensor:
-    """The course's forward pass, written from its formulas: separate queries, keys and values, an explicit softmax."""
-
-    def linear(x: torch.Tensor, name: str) -> torch.Tensor:
-        return x @ state[f"{name}.weight"].T + state[f"{name}.bias"]
-
-    def norm(x: torch.Tensor, name: str) -> torch.Tensor:
-        centred = x - x.mean(-1, keepdim=True)
-        spread = (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()
-        return centred / spread * state[f"{name}.weight"] + state[f"{name}.bias"]
-
-    def heads(x: torch.Tensor) -> torch.Tensor:
-        return torch.stack(x.chunk(n_head, dim=-1), dim=1)
-
-    def turn(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-        pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
-        return torch.view_as_real(pairs * torch.view_as_complex(table[: x.shape[2]].contiguous())).flatten(-2)
-
-    def scores(x: torch.Tensor, name: str) -> torch.Tensor:
-        width = x.shape[1]
-        if f"{name}.w2" in state:
-            hidden = heads(torch.relu(linear(x, f"{name}.w1")))
-            return (hidden @ state[f"{name}.w2"] + state[f"{name}.b2"])[..., :width]
-        q, k = heads(linear(x, f"{name}.query")), heads(linear(x, f"{name}.key"))
-        if f"{name}.rope_cache" in state:
-            q, k = turn(q, state[f"{name}.rope_cache"]), turn(k, state[f"{name}.rope_cache"])
-        return q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
-
-    def attend(x: torch.Tensor, name: str) -> torch.Tensor:
-        width = x.shape[1]
-        allowed = state[f"{name}.mask"][:, :, :width, :width] == 1
-        weights = scores(x, name).masked_fill(~allowed, -1e10).exp()
-        weights = weights / weights.sum(-1, keepdim=True)
-        mixed = weights @ heads(linear(x, f"{name}.value"))
-        return linear(torch.cat(mixed.unbind(dim=1), dim=-1), f"{name}.proj")
-
-    x = state["tok_emb.weight"][ids]
-    if "pos_emb" in state:
-        x = x + state["pos_emb"][:, : ids.shape[1]]
-    layer = 0
-    while (block := f"blocks.{layer}") and f"{block}.ln1.weight" in state:
-        x = x + attend(norm(x, f"{block}.ln1"), f"{block}.attn")
-        inner = linear(norm(x, f"{block}.ln2"), f"{block}.mlp.0")
-        x = x + linear(0.5 * inner * (1 + torch.erf(inner / math.sqrt(2))), f"{block}.mlp.2")
-        layer += 1
-    return norm(x, "ln_f") @ state["head.weight"].T
 
 
 def test_published_names_and_shapes_of_vanilla() -> None:

@@ -115,12 +115,17 @@ class QuestionAnswer:
 
     vocab: Vocab
     block_size: int
+    ascii_only: bool = False
+    """Characters that are not ASCII are dropped, as the course's code does when it trains (and not when it asks)."""
 
     def __call__(self, record: Question, rng: np.random.Generator) -> Example:
         """The question with its canonical answer; a longer one than the block is refused."""
         if record.answer is None:
             raise LociError(f"{record.text!r} has no answer to learn from", line=record.number)
-        question, answer = self.vocab.encode(record.text), self.vocab.encode(record.answer)
+        question, answer = (
+            self.vocab.encode(text.encode("ascii", "ignore").decode() if self.ascii_only else text)
+            for text in (record.text, record.answer)
+        )
         ids = np.concatenate([question, [MASK_ID], answer, [MASK_ID]])
         if len(ids) > self.block_size:
             raise LociError(

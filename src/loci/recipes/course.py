@@ -1,10 +1,13 @@
-"""The course's recipe, as published: span corruption for 650 epochs, then the train questions.
+"""The course's recipe as its published code carries it out: span corruption for 650 epochs, then the train questions.
 
 Two years of it: `course-2021` (2021–23) ends its cosine after 200 epochs and trains on for 650, so that the learning
-rate climbs back to its full value near epoch 400; `course-2024` ends it with training. Figures are the published ones.
+rate climbs back to its full value near epoch 400; `course-2024` ends it with training. Where the published code does
+something else than its comments say, the code is followed; `FIXES` names each such place and what a fix does instead.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from loci.recipes.shape import DataShape
 from loci.training.plan import MixtureComponent, Recipe, Stage
@@ -18,38 +21,64 @@ DEFECTIVE_END = 200
 """The epochs after which the 2021–23 schedule believes to be done."""
 FINETUNE_EPOCHS = {"after pretraining": 10, "from scratch": 75}
 
+FIXES = {
+    "decay": "only the weights of matrix products decay, not embeddings, positions and norms",
+    "rate": "a step uses its own learning rate, not the one computed after the step before",
+    "ascii": "train questions keep the characters that are not ASCII",
+    "newline": "questions without an answer are asked without the newline of their line",
+    "lines": "an answer that contains a newline is written on one line",
+}
+"""What the published code does and probably does not mean to do, by the name of its fix. The last two are asking."""
 
-def pretrain_stage(shape: DataShape, *, year: int, lr: float = 6e-3, epochs: int = PRETRAIN_EPOCHS) -> Stage:
+
+def pretrain_stage(
+    shape: DataShape, *, year: int, lr: float = 6e-3, epochs: int = PRETRAIN_EPOCHS, fix: Collection[str] = ()
+) -> Stage:
     """Span corruption over the corpus, in file order."""
-    block = COURSE_MODEL["block_size"]
+    mixture = MixtureComponent("corruption-2021" if year < 2024 else "corruption-2024")
     end = DEFECTIVE_END if year < 2024 else epochs
-    return Stage(
-        name="pretrain",
-        mixture=(MixtureComponent("corruption-2021" if year < 2024 else "corruption-2024"),),
-        epochs=epochs,
-        time_share=9,
-        batch_size=128,
-        shuffle=False,
-        lr=lr,
-        schedule="course",
-        warmup=WARMUP_TOKENS,
-        final_tokens=end * shape.n_lines * block,
-    )
+    return _stage("pretrain", mixture, shape, epochs=epochs, time_share=9, batch_size=128, lr=lr, end=end, fix=fix)
 
 
-def finetune_stage(shape: DataShape, *, lr: float = 6e-4, epochs: int = FINETUNE_EPOCHS["after pretraining"]) -> Stage:
+def finetune_stage(
+    shape: DataShape,
+    *,
+    lr: float = 6e-4,
+    epochs: int = FINETUNE_EPOCHS["after pretraining"],
+    fix: Collection[str] = (),
+) -> Stage:
     """The train questions, in file order; the schedule ends after 200 epochs of the corpus, as published."""
+    options = {} if "ascii" in fix else {"ascii_only": True}
+    mixture = MixtureComponent("question-answer", source="questions", options=options)
+    end = DEFECTIVE_END
+    return _stage("finetune", mixture, shape, epochs=epochs, time_share=1, batch_size=256, lr=lr, end=end, fix=fix)
+
+
+def _stage(
+    name: str,
+    mixture: MixtureComponent,
+    shape: DataShape,
+    *,
+    epochs: int,
+    time_share: int,
+    batch_size: int,
+    lr: float,
+    end: int,
+    fix: Collection[str],
+) -> Stage:
     return Stage(
-        name="finetune",
-        mixture=(MixtureComponent("question-answer", source="questions"),),
+        name=name,
+        mixture=(mixture,),
         epochs=epochs,
-        time_share=1,
-        batch_size=256,
+        time_share=time_share,
+        batch_size=batch_size,
         shuffle=False,
         lr=lr,
+        decay_groups="matrices" if "decay" in fix else "all-but-biases",
         schedule="course",
         warmup=WARMUP_TOKENS,
-        final_tokens=DEFECTIVE_END * shape.n_lines * COURSE_MODEL["block_size"],
+        final_tokens=end * shape.n_lines * COURSE_MODEL["block_size"],
+        rate_lag=0 if "rate" in fix else 1,
     )
 
 

@@ -30,7 +30,7 @@ from loci.training.plan import Recipe, Stage, to_dict
 from loci.training.prefetch import Prefetch
 from loci.training.reports import Author, CheckpointPolicy, Observer, Outcome, StepReport
 from loci.training.run import STUDIED, RunInfo, read_run, rewind_metrics, start_run
-from loci.training.schedule import factor
+from loci.training.schedule import step_factor
 from loci.training.sources import TrainingData, make_stream
 from loci.training.state import pack, unpack
 from loci.training.step import ALONE, HERE, StepLoss, step
@@ -181,8 +181,8 @@ class _Loop:
         with Prefetch(lambda at: stream.parts(at, stage.accumulate)) as batches:
             while (progress := _progress(stage, steps, state)) < 1:
                 work = batches.get(state.step)
-                state.tokens += work.rows * (model.config.block_size - 1)
-                rate = factor(stage, progress=progress, tokens=state.tokens)
+                before, state.tokens = state.tokens, state.tokens + work.rows * (model.config.block_size - 1)
+                rate = step_factor(stage, step=state.step, progress=progress, before=before, after=state.tokens)
                 set_rate(optimisers, rate)
                 loss = step(model, work, stage, optimisers, placement=self.placement, group=group)
                 self._require_number(loss, stage)

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.gpt import GPT
-from loci.training.plan import Stage
+from loci.training.plan import DecayGroups, Stage
 
 #: Coefficients of the quintic iteration: fast at zero, settling near one.
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
@@ -94,8 +94,15 @@ class Muon(torch.optim.Optimizer):
                     parameter.add_(update if rows <= columns else update.mT, alpha=-group["lr"] * scale)
 
 
-def decayed(model: GPT) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
-    """The published split: weights of matrix products decay; biases, norms, embeddings and positions do not."""
+def decayed(model: GPT, groups: DecayGroups = "matrices") -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """Parameters with decay and without.
+
+    `matrices`: weights of matrix products decay; biases, norms, embeddings and positions do not. `all-but-biases` is
+    what the course's code does: its list of exceptions names no norm, embedding or position.
+    """
+    if groups == "all-but-biases":
+        named = list(model.named_parameters())
+        return [p for name, p in named if "bias" not in name], [p for name, p in named if "bias" in name]
     linear = {id(module.weight) for module in model.modules() if isinstance(module, nn.Linear)}
     linear -= {id(model.tok_emb.weight)}  # a tied head is an embedding first
     with_decay = [p for p in model.parameters() if id(p) in linear]
@@ -105,10 +112,10 @@ def decayed(model: GPT) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
 
 def make_optimisers(model: GPT, stage: Stage) -> list[torch.optim.Optimizer]:
     """The optimisers of a stage; their full learning rates are kept in the groups as `full_lr`."""
-    with_decay, without = decayed(model)
+    with_decay, without = decayed(model, stage.decay_groups)
     optimisers: list[torch.optim.Optimizer] = []
     if stage.optimiser == "muon":
-        matrices = [p for p in with_decay if p.ndim == 2 and p is not model.head.weight]
+        matrices = [p for p in decayed(model)[0] if p.ndim == 2 and p is not model.head.weight]
         chosen = {id(p) for p in matrices}
         with_decay = [p for p in with_decay if id(p) not in chosen]
         optimisers.append(Muon(matrices, lr=stage.matrix_lr, weight_decay=stage.weight_decay))

@@ -22,6 +22,7 @@ SourceName = Literal["corpus", "unasked", "text", "questions", "passages", "stud
 Answering = Literal["direct", "recite", "remember"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
+DecayGroups = Literal["matrices", "all-but-biases"]
 
 #: What a stage's budget can be counted in.
 BUDGETS = ("epochs", "steps", "minutes", "characters")
@@ -72,6 +73,8 @@ class Stage:
     """Muon's own learning rate for the matrices of the trunk."""
     betas: tuple[float, float] = (0.9, 0.95)
     weight_decay: float = 0.1
+    decay_groups: DecayGroups = "matrices"
+    """What decays: the weights of matrix products, or (as the course's code does) everything but biases."""
     clip: float = 1.0
     """Largest gradient norm; 0 leaves gradients as they are."""
     schedule: ScheduleName = "cosine"
@@ -79,6 +82,8 @@ class Stage:
     """Share of the budget (tokens for the course's schedule) until the full learning rate."""
     decay: float = 0.3
     """Share of the budget over which a warm-up–stable–decay schedule falls."""
+    rate_lag: int = 0
+    """1: a step uses the rate computed after the step before it, the first one the full rate (the course's code)."""
     floor: float = 0.1
     """The learning rate's last value, as a part of the full one."""
     final_tokens: int | None = None
@@ -109,6 +114,8 @@ class Stage:
             raise LociError(f"stage {self.name}: betas are from 0 to below 1, and weight_decay is not negative")
         if self.schedule == "course" and self.final_tokens is None:
             raise LociError(f"stage {self.name}: the course's schedule needs final_tokens")
+        if self.rate_lag not in (0, 1):
+            raise LociError(f"stage {self.name}: rate_lag is 0 or 1, it is {self.rate_lag}")
         if self.focus < 0 or self.near < 0 or self.near_max <= 0:
             raise LociError(f"stage {self.name}: focus and near must not be negative, near_max must be positive")
         if self.clip < 0 or not 0 <= self.floor <= 1:

@@ -42,6 +42,13 @@ def warmup_stable_decay(progress: float, warmup: float, decay: float, floor: flo
     return floor + (1 - floor) * max(0.0, 1 - progress) / decay
 
 
+def step_factor(stage: Stage, *, step: int, progress: float, before: int, after: int) -> float:
+    """The factor that a step uses: `before` it and `after` it so many tokens are counted."""
+    if not stage.rate_lag:
+        return factor(stage, progress=progress, tokens=after)
+    return factor(stage, progress=progress, tokens=before) if step else 1.0
+
+
 def factor(stage: Stage, *, progress: float, tokens: int) -> float:
     """The factor of a stage's learning rate at this point."""
     if stage.schedule == "course":
