@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -42,6 +43,7 @@ def test_ten_steps_with_decay_are_those_of_the_plain_loop(variant: str, data: Tr
     dropout = dict.fromkeys(("embd_pdrop", "attn_pdrop", "resid_pdrop"), 0.0)  # the one thing chance decides
     config = GPTConfig.from_dict({**sizes, **dropout, **VARIANTS[variant].changes, "vocab_size": len(data.vocab)})
     stage = pretrain_stage(DataShape.of(data.corpus, data.questions), year=2024).with_budget(steps=STEPS)
+    stage = replace(stage, batch_size=16)
     recipe = Recipe("course", {**sizes, **dropout, **VARIANTS[variant].changes}, (stage,))
     model = GPT(config, generator=torch.Generator().manual_seed(0))
     before = to_course(model)
