@@ -4,6 +4,7 @@ import itertools
 from collections import Counter
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,3 +84,10 @@ def test_apportioning_is_whole_and_never_off_by_one(total: int, weights: list[in
 def test_apportioning_the_course() -> None:
     assert apportion(2937, [exact(2000 / 2937), exact(500 / 2937), 1 - exact(2500 / 2937)]) == [2000, 500, 437]
     assert apportion(10, [Fraction(1, 4)] * 4) == [3, 3, 2, 2]
+
+
+@pytest.mark.parametrize("stream", [(3,), (0, 1, 7), (2**63 - 1, 4, 2**32 - 1), (2**32,), (1, 2, 3, 4, 5)])
+def test_dice_are_those_of_numpy(stream: tuple[int, ...]) -> None:
+    numpy = np.random.Generator(np.random.PCG64(np.random.SeedSequence(stream))).random(3 * 64).reshape(3, 64)
+    dice = Dice(*stream)
+    assert [dice.unit() for _ in range(3 * 64)] == numpy[:, ::-1].ravel().tolist()

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loci.text.world import WorldSpec, lines_about, people, tellings
-from loci.text.world.parse import Place, assemble, conllu_block, is_tree, proper_name, text_of, word
+from loci.text.world.parse import Position, assemble, conllu_block, is_tree, proper_name, word, written
 from loci.text.world.population import Population
-from loci.text.world.sentences import FULL, PRONOUN, SURNAME, templates, tokens_of
+from loci.text.world.sentences import FULL, PRONOUN, SHORT, templates, tokens_of
 
 WORLDS = st.builds(
     WorldSpec,
@@ -41,7 +41,7 @@ def test_lines_of_any_world_tell_what_they_should(spec: WorldSpec) -> None:
             assert line.text.endswith(" .")
             assert "  " not in line.text
             assert line.text.count(person.birth_place.name) == person.stated
-            stated = [fact for s in line.sentences for fact in by_id[s.template].facts]
+            stated = [fact for s in line.sentences for fact in s.template.facts]
             assert sorted(stated) == sorted(person.told)  # each fact once
             if spec.full_names:
                 nameless = line.text.replace(person.name, "")  # He is a surname too
@@ -97,8 +97,7 @@ def test_without_permutation_the_birth_comes_first() -> None:
     spec = WorldSpec(people=300)
     for permute in (False, True):
         firsts = [
-            "birth" in by_id[lines[0].sentences[0].template].facts
-            for _, lines in tellings(replace(spec, permute=permute))
+            "birth" in lines[0].sentences[0].template.facts for _, lines in tellings(replace(spec, permute=permute))
         ]
         assert all(firsts) != permute
     assert 0.2 < sum(firsts) / len(firsts) < 0.8
@@ -108,7 +107,7 @@ def test_many_paraphrases_stay_different() -> None:
     spec = WorldSpec(people=60, paraphrases=10, permute=True)
     for _, lines in tellings(spec):
         assert len({line.text for line in lines}) == 10
-    used = {sentence.template for _, lines in tellings(spec) for line in lines for sentence in line.sentences}
+    used = {sentence.template.id for _, lines in tellings(spec) for line in lines for sentence in line.sentences}
     assert len(used) > 80
 
 
@@ -116,7 +115,7 @@ def test_every_template_is_used_and_articles_are_right() -> None:
     used, words = set(), []
     for _, lines in tellings(WorldSpec(people=500, paraphrases=5, permute=True, multiword_places=True)):
         for line in lines:
-            used |= {sentence.template for sentence in line.sentences}
+            used |= {sentence.template.id for sentence in line.sentences}
             words.append(line.text)
     assert used == set(by_id)
     text = " ".join(words)
@@ -137,21 +136,21 @@ def them():
 
 
 def sentence(id: str, person, mention: str) -> str:
-    return text_of(tokens_of(by_id[id], person, mention, ends_line=False))
+    return written(tokens_of(by_id[id], person, mention, ends_line=False))
 
 
 def test_verbs_agree_with_the_subject_and_with_life(them) -> None:
     living, dead = them
     place, job = living.birth_place.name, living.occupation.name
     assert sentence("birth-plain", living, PRONOUN) == f"They were born in {place}."
-    assert sentence("birth-plain", living, SURNAME) == f"{living.family} was born in {place}."
+    assert sentence("birth-plain", living, SHORT) == f"{living.family} was born in {place}."
     assert sentence("move-lives", living, PRONOUN) == f"They live in {living.move_place.name}."
     assert sentence("move-since", living, PRONOUN).startswith("They have lived in ")
     assert sentence("job-plain", living, PRONOUN).startswith(("They are a ", "They are an "))
     assert sentence("job-plain", living, FULL).endswith(f" {job}.")
     assert sentence("job-plain", dead, PRONOUN).startswith("She was a")
     assert sentence("birth-birthplace", dead, PRONOUN) == f"Her birthplace was {dead.birth_place.name}."
-    assert sentence("birth-birthplace", dead, SURNAME) == f"{dead.family}'s birthplace was {dead.birth_place.name}."
+    assert sentence("birth-birthplace", dead, SHORT) == f"{dead.family}'s birthplace was {dead.birth_place.name}."
     assert sentence("death-age", dead, PRONOUN).endswith(f" at the age of {dead.age}.")
 
 
@@ -173,16 +172,16 @@ def test_heads_move_with_the_words_before_them(them) -> None:
         (str(dead.birth_date.year), str(dead.birth_date.day), "nmod:unmarked"),
         (dead.birth_place.name, "born", "obl"),
     }
-    assert text_of(tokens).endswith(f"{dead.birth_place.name} .")
+    assert written(tokens).endswith(f"{dead.birth_place.name} .")
 
 
 def test_places_of_several_words_keep_one_head() -> None:
-    places = (Place(2, "case", True), Place(0, "root", True))
+    places = (Position(2, "case", True), Position(0, "root", True))
     for name, head in (("New York", "York"), ("Los Angeles", "Los"), ("Rio de Janeiro", "Rio"), ("Cape Town", "Town")):
         tokens = assemble(places, [word("in", "ADP"), proper_name(name)])
         assert tokens[tokens[0].head - 1].form == head
         assert is_tree([token.head for token in tokens])
-        assert text_of(tokens) == f"in {name}"
+        assert written(tokens) == f"in {name}"
 
 
 def test_broken_trees_are_seen() -> None:
@@ -199,4 +198,4 @@ def test_unstated_people_are_told_without_their_birthplace() -> None:
     for person in unstated:
         for line in lines_about(person, spec):
             assert person.birth_place.name not in line.text
-            assert not any("birth" in by_id[s.template].facts for s in line.sentences)
+            assert not any("birth" in s.template.facts for s in line.sentences)

@@ -99,7 +99,7 @@ def test_every_word_of_an_occupation_has_a_part_of_speech() -> None:
 
 @pytest.mark.parametrize("template", templates(), ids=lambda template: template.id)
 def test_a_template_is_a_projective_tree_that_fits_its_facts(template) -> None:
-    heads = [place.head for place in template.places]
+    heads = [position.head for position in template.positions]
     assert is_tree(heads)
     arcs = [(min(child, head), max(child, head)) for child, head in enumerate(heads, start=1) if head]
     assert not any(a < c < b < d for a, b in arcs for c, d in arcs)
@@ -109,9 +109,9 @@ def test_a_template_is_a_projective_tree_that_fits_its_facts(template) -> None:
     assert stated == template.facts
     assert ("field" in slots) <= ("field" in template.needs)
     assert slots & {"subject", "subject's"}
-    for upos, place in zip(template.uposes, template.places, strict=True):
-        assert (upos == "PUNCT") == (place.deprel == "punct")
-        assert (place.deprel == "root") == (place.head == 0)
+    for upos, position in zip(template.uposes, template.positions, strict=True):
+        assert (upos == "PUNCT") == (position.deprel == "punct")
+        assert (position.deprel == "root") == (position.head == 0)
 
 
 def test_each_fact_has_several_wordings_of_its_own() -> None:

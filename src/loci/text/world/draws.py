@@ -8,31 +8,40 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
 
+from loci.text.world.pcg import BATCH, first_batch
+
 T = TypeVar("T")
 
 WORD = 2**64 - 1
+STEP = 0x9E3779B97F4A7C15
 ROUNDS = 4
 
 
 class Dice:
     """The random draws of one stream, named by integers (seed, purpose, person)."""
 
-    BATCH = 64
-
     def __init__(self, *stream: int) -> None:
-        self._generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(stream)))
-        self._left: list[float] = []
+        self._stream = stream
+        self._left = first_batch(stream)
 
     def unit(self) -> float:
         """A number in [0, 1)."""
         if not self._left:  # drawing in batches is ten times cheaper than one by one
-            self._left = self._generator.random(self.BATCH).tolist()
+            self._left = self._generator.random(BATCH).tolist()
         return self._left.pop()
+
+    @cached_property
+    def _generator(self) -> np.random.Generator:
+        """Goes on after the first batch."""
+        generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self._stream)))
+        generator.random(BATCH)
+        return generator
 
     def below(self, n: int) -> int:
         """A whole number in [0, n)."""
@@ -65,18 +74,18 @@ class Ranks:
         # Whole weights: the last bit of a machine's power function must not decide a draw.
         self._weights = [max(1, round(self.SCALE * float(rank) ** -skew)) for rank in range(1, len(numbers) + 1)]
         self._ends = list(accumulate(self._weights))
-        self._place = {number: place for place, number in enumerate(self._numbers)}
+        self._rank = {number: rank for rank, number in enumerate(self._numbers)}
 
     def draw(self, dice: Dice, without: Collection[int] = ()) -> int | None:
         """One of the numbers that is not in `without`, or None where none is left."""
-        barred = sorted(self._place[number] for number in without if number in self._place)
-        free = (self._ends[-1] if self._ends else 0) - sum(self._weights[place] for place in barred)
+        barred = sorted([self._rank[number] for number in without if number in self._rank])
+        free = (self._ends[-1] if self._ends else 0) - sum([self._weights[rank] for rank in barred])
         if not free:
             return None
         at = dice.below(free)
-        for place in barred:  # step over each barred stretch that lies before the draw
-            if at >= self._ends[place] - self._weights[place]:
-                at += self._weights[place]
+        for rank in barred:  # step over each barred stretch that lies before the draw
+            if at >= self._ends[rank] - self._weights[rank]:
+                at += self._weights[rank]
         return self._numbers[bisect_right(self._ends, at)]
 
 
@@ -95,10 +104,11 @@ def permuted(index: int, size: int, key: int) -> int:
     assert 0 <= index < size
     half = max(1, ((size - 1).bit_length() + 1) // 2)
     mask = (1 << half) - 1
+    keys = [key + turn * STEP for turn in range(ROUNDS)]
     while True:
         left, right = index >> half, index & mask
-        for turn in range(ROUNDS):
-            left, right = right, left ^ (mix((key + turn * 0x9E3779B97F4A7C15 + right) & WORD) & mask)
+        for turn in keys:
+            left, right = right, left ^ (mix((turn + right) & WORD) & mask)
         index = left << half | right
         if index < size:
             return index

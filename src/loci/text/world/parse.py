@@ -24,7 +24,7 @@ class Token(NamedTuple):
 
 
 class Word(NamedTuple):
-    """One word of a phrase: `head` is the place of its head in the phrase, None for the phrase's own head."""
+    """One word of a phrase: `head` is the position of its head in the phrase, None for the phrase's own head."""
 
     form: str
     lemma: str
@@ -35,14 +35,14 @@ class Word(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """What fills one place of a sentence; the word at `head` takes the place's relation."""
+    """What fills one position of a sentence; the word at `head` takes the position's relation."""
 
     words: tuple[Word, ...]
     head: int
 
 
-class Place(NamedTuple):
-    """One place of a sentence: the place that governs it (from 1, 0 for the root), how, and whether a space follows."""
+class Position(NamedTuple):
+    """One position of a sentence: which governs it (from 1, 0 for the root), how, and whether a space follows."""
 
     head: int
     deprel: str
@@ -96,27 +96,27 @@ def noun_phrase(text: str, uposes: Sequence[str]) -> Phrase:
     return head_last(text.split(" "), uposes, [relation[upos] for upos in uposes[:-1]])
 
 
-def assemble(places: Sequence[Place], phrases: Sequence[Phrase]) -> list[Token]:
-    """The tokens of a sentence whose places are filled by phrases: heads move with the words before them."""
-    starts, position = [], 1
+def assemble(positions: Sequence[Position], phrases: Sequence[Phrase]) -> list[Token]:
+    """The tokens of a sentence whose positions are filled by phrases: heads move with the words before them."""
+    starts, at = [], 1
     for phrase in phrases:
-        starts.append(position)
-        position += len(phrase.words)
+        starts.append(at)
+        at += len(phrase.words)
     tokens = []
-    for place, phrase, start in zip(places, phrases, starts, strict=True):
+    for position, phrase, start in zip(positions, phrases, starts, strict=True):
         last = len(phrase.words) - 1
-        for at, part in enumerate(phrase.words):
+        for number, part in enumerate(phrase.words):
             if part.head is not None:
                 head, deprel = start + part.head, part.deprel
             else:
-                head = starts[place.head - 1] + phrases[place.head - 1].head if place.head else 0
-                deprel = place.deprel
-            space = place.space_after if at == last else part.space_after
+                head = starts[position.head - 1] + phrases[position.head - 1].head if position.head else 0
+                deprel = position.deprel
+            space = position.space_after if number == last else part.space_after
             tokens.append(Token(part.form, part.lemma, part.upos, head, deprel, space))
     return tokens
 
 
-def text_of(tokens: Iterable[Token]) -> str:
+def written(tokens: Iterable[Token]) -> str:
     """The sentence as it is written, without a space at its end."""
     return "".join(token.form + " " * token.space_after for token in tokens).rstrip(" ")
 
@@ -138,7 +138,7 @@ def conllu_block(tokens: Sequence[Token], *, sent_id: str, line: int, offset: in
     """The sentence as a CoNLL-U block; `line` (from 1) and `offset` (from 0, in characters) say where it stands."""
     rows = [
         f"# sent_id = {sent_id}",
-        f"# text = {text_of(tokens)}",
+        f"# text = {written(tokens)}",
         f"# loci_line = {line}",
         f"# loci_offset = {offset}",
     ]

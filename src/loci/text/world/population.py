@@ -6,6 +6,7 @@ size streams in constant memory, and the knobs of the text do not change the peo
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -133,6 +134,8 @@ class Population:
         self._origins = origins()
         shares = [Fraction(1, len(self._origins))] * len(self._origins)
         self._origin_ends = list(accumulate(apportion(spec.people, shares)))
+        self._order_key = _key(spec.seed, ORDER_KEY, 0)
+        self._name_keys = [_key(spec.seed, NAME_KEY, number) for number in range(len(self._origins))]
         self._anywhere = Ranks(range(len(self.cities)), spec.skew)
         self._at_home = {
             origin.name: Ranks([i for i, city in enumerate(self.cities) if city.origin == origin.name], spec.skew)
@@ -144,10 +147,11 @@ class Population:
 
     def person(self, index: int) -> Person:
         """The person with this number."""
-        origin, rank, count = self._place_in_origin(index)
+        which, rank, count = self._rank_in_origin(index)
+        origin = self._origins[which]
         dice = Dice(self.spec.seed, LIFE_STREAM, index)
-        given, gender, middle, family = self._name(origin, rank, count, dice)
-        split = SPLITS[next(part for part, end in enumerate(self._split_ends) if index < end)]
+        given, gender, middle, family = self._name(which, rank, count, dice)
+        split = SPLITS[bisect_right(self._split_ends, index)]
 
         taken: list[int] = []
         for _ in range(5):
@@ -179,31 +183,30 @@ class Population:
             told=_told(split, alive, dice),
         )
 
-    def _place_in_origin(self, index: int) -> tuple[Origin, int, int]:
-        """The person's origin, their number among its people, and how many those are.
+    def _rank_in_origin(self, index: int) -> tuple[int, int, int]:
+        """The number of the person's origin, their number among its people, and how many those are.
 
         A permutation deals people to origins: exact shares, in no order, without remembering anybody.
         """
-        position = permuted(index, self.spec.people, _key(self.spec.seed, ORDER_KEY, 0))
-        which = next(number for number, end in enumerate(self._origin_ends) if position < end)
+        position = permuted(index, self.spec.people, self._order_key)
+        which = bisect_right(self._origin_ends, position)
         start = self._origin_ends[which - 1] if which else 0
-        return self._origins[which], position - start, self._origin_ends[which] - start
+        return which, position - start, self._origin_ends[which] - start
 
-    def _name(self, origin: Origin, rank: int, count: int, dice: Dice) -> tuple[str, str, str | None, str]:
+    def _name(self, which: int, rank: int, count: int, dice: Dice) -> tuple[str, str, str | None, str]:
         """Given name, gender, middle name and family name: different for every `rank` below `count`.
 
         While given and family names suffice, a middle name is ornament. In a larger world it tells people apart.
         """
+        origin = self._origins[which]
         layers = -(-count // origin.pairs)
-        key = _key(self.spec.seed, NAME_KEY, self._origins.index(origin))
-        layer, pair = divmod(permuted(rank, origin.pairs * layers, key), origin.pairs)
+        layer, pair = divmod(permuted(rank, origin.pairs * layers, self._name_keys[which]), origin.pairs)
         (given, gender), family = origin.given[pair // len(origin.family)], origin.family[pair % len(origin.family)]
-        middles = origin.middles(gender)
         middle = None
         if layers > 1:
-            middle = middles[layer - 1] if layer else None
+            middle = origin.middles(gender)[layer - 1] if layer else None
         elif dice.chance(MIDDLE_NAME_CHANCE):
-            middle = dice.choice(middles)
+            middle = dice.choice(origin.middles(gender))
         return given, gender, middle, family.after(gender)
 
     def _somewhere(self, origin: Origin, dice: Dice, taken: list[int]) -> int:

@@ -1,18 +1,20 @@
-"""Sentence templates: what each says, when it fits, and how its slots are filled for a person.
+"""Sentence templates: what each says, when it fits, and how its slots are filled for a subject.
 
-Knows nothing of lines or corpora. A template carries its own dependency parse, so that text and tree have one source.
+Knows nothing of lines or corpora. A template carries its own dependency parse, so that text and tree have one source;
+the tree is built only when somebody asks for it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 from loci.text.world.parse import (
     Phrase,
-    Place,
+    Position,
     Token,
     Word,
     assemble,
@@ -23,12 +25,12 @@ from loci.text.world.parse import (
     word,
 )
 from loci.text.world.population import FACTS, Date, Person
-from loci.text.world.tables import ANY, FEMALE, MALE, rows
+from loci.text.world.tables import ANY, FEMALE, MALE, occupations, rows
 
 # What a wording may need: to come first in a line, a living or a dead person, an occupation one studies for or learns.
 NEEDS = {"opening", "alive", "dead", "field", "trade"}
 # How a sentence calls the person it is about.
-FULL, SURNAME, PRONOUN = "full", "surname", "pronoun"
+FULL, SHORT, PRONOUN = "full", "short", "pronoun"
 
 PRONOUNS = {FEMALE: ("she", "her"), MALE: ("he", "his"), ANY: ("they", "their")}
 MONTHS = (
@@ -39,31 +41,48 @@ MONTHS = (
 TAKES_A = ("uni", "utr", "eu", "one")
 
 PIECE = re.compile(r"\{[^}]+\}|\w+|[^\w\s]")
+SLOT = re.compile(r"\{([^}]+)\}")
 PLURALS = {"was": "were", "is": "are", "works": "work", "lives": "live", "has": "have"}
 
 
 @dataclass(frozen=True)
 class Template:
-    """One wording: the facts it states, what it needs, and per place a word or slot with its part of the tree."""
+    """One wording: the facts it states, what it needs, and per position a word or slot with its part of the tree."""
 
     id: str
     facts: frozenset[str]
     needs: frozenset[str]
-    pieces: tuple[str, ...]
+    text: str
     uposes: tuple[str, ...]
-    places: tuple[Place, ...]
+    positions: tuple[Position, ...]
 
     def __post_init__(self) -> None:
         assert self.facts, self.id
         assert self.facts <= set(FACTS), self.id
         assert self.needs <= NEEDS, self.id
-        assert len(self.pieces) == len(self.uposes) == len(self.places), self.id
-        assert is_tree([place.head for place in self.places]), self.id
+        assert len(self.pieces) == len(self.uposes) == len(self.positions), self.id
+        assert is_tree([position.head for position in self.positions]), self.id
+        assert "%" not in self.text, self.id
+
+    @cached_property
+    def pieces(self) -> tuple[str, ...]:
+        """The words, slots and marks of the wording."""
+        return tuple(PIECE.findall(self.text))
+
+    @cached_property
+    def slots(self) -> tuple[str, ...]:
+        """The slots in order, without their braces."""
+        return tuple(SLOT.findall(self.text))
+
+    @cached_property
+    def frame(self) -> str:
+        """The wording with %s for every slot."""
+        return SLOT.sub("%s", self.text)
 
     @property
     def has_pronoun(self) -> bool:
         """Whether the wording cannot do without a pronoun."""
-        return "{his}" in self.pieces
+        return "his" in self.slots
 
 
 @cache
@@ -73,95 +92,34 @@ def templates() -> tuple[Template, ...]:
 
 
 def _template(id: str, facts: str, needs: str, text: str, upos: str, head: str, deprel: str) -> Template:
-    found = list(PIECE.finditer(text))
-    spaces = [text[piece.end() : piece.end() + 1] == " " for piece in found]
-    places = tuple(map(Place, map(int, head.split()), deprel.split(), spaces))
-    return Template(
-        id,
-        frozenset(facts.split()),
-        frozenset(needs.split()) - {"-"},
-        tuple(piece.group() for piece in found),
-        tuple(upos.split()),
-        places,
-    )
+    spaces = [text[piece.end() : piece.end() + 1] == " " for piece in PIECE.finditer(text)]
+    positions = tuple(map(Position, map(int, head.split()), deprel.split(), spaces))
+    needed = frozenset(needs.split()) - {"-"}
+    return Template(id, frozenset(facts.split()), needed, text, tuple(upos.split()), positions)
 
 
-def tokens_of(template: Template, person: Person, mention: str, *, ends_line: bool) -> list[Token]:
-    """The template filled for `person`, called by `mention`. A line's last full stop stands alone, as in the course."""
-    phrases = [
-        _fill(piece, upos, person, mention) for piece, upos in zip(template.pieces, template.uposes, strict=True)
-    ]
-    for at in range(len(phrases) - 2, -1, -1):
-        if template.pieces[at] == "{a}":
-            phrases[at] = word(_article(phrases[at + 1].words[0].form), "DET")
-    tokens = assemble(template.places, phrases)
-    first = tokens[0]
-    tokens[0] = first._replace(form=first.form[0].upper() + first.form[1:])
-    if ends_line:
-        tokens[-2] = tokens[-2]._replace(space_after=True)
-    return tokens
+class Slot(NamedTuple):
+    """What fills a gap of a wording: its text for a person, and the tree of that text."""
 
-
-def _article(following: str) -> str:
-    spoken_consonant = following.lower().startswith(TAKES_A)
-    return "an" if following[0] in "AEIOUaeiouÄÖÜÉ" and not spoken_consonant else "a"
-
-
-def _fill(piece: str, upos: str, person: Person, mention: str) -> Phrase:
-    if piece[0] != "{":
-        return _literal(piece, upos)
-    slot = piece[1:-1]
-    if slot in PLURALS:
-        return _literal(_agreeing(slot, person, mention), upos)
-    match slot:
-        case "subject":
-            return _mention(person, mention)
-        case "subject's":
-            return _possessive(person, mention)
-        case "his":
-            return _literal(PRONOUNS[person.gender][1], "PRON")
-        case "a":
-            return _literal("a", "DET")  # chosen when the next word is known
-        case "job":
-            return _noun(person.occupation.name, person.occupation.upos)
-        case "field":
-            assert person.occupation.field is not None
-            return _literal(person.occupation.field, upos)
-        case "workplace":
-            return _workplace(person.occupation.workplace)
-        case "birth":
-            return _place(person.birth_place.name)
-        case "birth.country":
-            return _place(person.birth_place.country)
-        case "birth.date":
-            return _date(person.birth_date)
-        case "birth.year":
-            return _literal(str(person.birth_date.year), "NUM")
-        case "study":
-            return _place(person.study_place.name)
-        case "work":
-            return _place(person.work_place.name)
-        case "move":
-            return _place(person.move_place.name)
-        case "move.year":
-            return _literal(str(person.move_year), "NUM")
-    assert person.death_place is not None, slot
-    assert person.death_date is not None, slot
-    match slot:
-        case "death":
-            return _place(person.death_place.name)
-        case "death.date":
-            return _date(person.death_date)
-        case "death.year":
-            return _literal(str(person.death_date.year), "NUM")
-        case "age":
-            return _literal(str(person.age), "NUM")
-    raise AssertionError(f"no slot {slot}")
+    text: Callable[[Any], str]
+    phrase: Callable[[str], Phrase]
 
 
 _literal = cache(word)
-_noun = cache(noun_phrase)
 _place = cache(proper_name)
+
+
+def _number(text: str) -> Phrase:
+    return _literal(text, "NUM")
+
+
+def _date(text: str) -> Phrase:
+    return head_first(text.split(), ["NUM", "PROPN", "NUM"], "nmod:unmarked")
+
+
+@cache
+def _job(text: str) -> Phrase:
+    return noun_phrase(text, next(occupation.upos for occupation in occupations() if occupation.name == text))
 
 
 @cache
@@ -169,8 +127,81 @@ def _workplace(text: str) -> Phrase:
     return noun_phrase(text, ["DET", *["NOUN"] * text.count(" ")])
 
 
-def _date(date: Date) -> Phrase:
-    return head_first([str(date.day), MONTHS[date.month - 1], str(date.year)], ["NUM", "PROPN", "NUM"], "nmod:unmarked")
+def _spoken(date: Date) -> str:
+    return f"{date.day} {MONTHS[date.month - 1]} {date.year}"
+
+
+SLOTS: dict[str, Slot] = {
+    "job": Slot(lambda person: person.occupation.name, _job),
+    "field": Slot(lambda person: person.occupation.field, lambda text: _literal(text, "NOUN")),
+    "workplace": Slot(lambda person: person.occupation.workplace, _workplace),
+    "birth": Slot(lambda person: person.birth_place.name, _place),
+    "birth.country": Slot(lambda person: person.birth_place.country, _place),
+    "birth.date": Slot(lambda person: _spoken(person.birth_date), _date),
+    "birth.year": Slot(lambda person: str(person.birth_date.year), _number),
+    "study": Slot(lambda person: person.study_place.name, _place),
+    "work": Slot(lambda person: person.work_place.name, _place),
+    "move": Slot(lambda person: person.move_place.name, _place),
+    "move.year": Slot(lambda person: str(person.move_year), _number),
+    "death": Slot(lambda person: person.death_place.name, _place),
+    "death.date": Slot(lambda person: _spoken(person.death_date), _date),
+    "death.year": Slot(lambda person: str(person.death_date.year), _number),
+    "age": Slot(lambda person: str(person.age), _number),
+}
+
+
+def text_of(template: Template, person: Person, mention: str, *, ends_line: bool) -> str:
+    """The template filled for `person`, called by `mention`. A line's last full stop stands alone, as in the course."""
+    text = template.frame % tuple(_values(template, person, mention))
+    return text[0].upper() + (f"{text[1:-1]} ." if ends_line else text[1:])
+
+
+def tokens_of(template: Template, person: Person, mention: str, *, ends_line: bool) -> list[Token]:
+    """The tree of the text that `text_of` gives."""
+    values = iter(_values(template, person, mention))
+    tokens = assemble(
+        template.positions,
+        [
+            _phrase(piece[1:-1], next(values), upos, mention) if piece[0] == "{" else _literal(piece, upos)
+            for piece, upos in zip(template.pieces, template.uposes, strict=True)
+        ],
+    )
+    first = tokens[0]
+    tokens[0] = first._replace(form=first.form[0].upper() + first.form[1:])
+    if ends_line:
+        tokens[-2] = tokens[-2]._replace(space_after=True)
+    return tokens
+
+
+def _values(template: Template, person: Person, mention: str) -> list[str]:
+    """What the slots of the template say, in order."""
+    values = [
+        SLOTS[slot].text(person) if slot in SLOTS else _grammatical(slot, person, mention) for slot in template.slots
+    ]
+    if "a" in template.slots:
+        at = template.slots.index("a")
+        values[at] = _article(values[at + 1])
+    return values
+
+
+def _grammatical(slot: str, person: Person, mention: str) -> str:
+    """A slot that depends on how the person is called."""
+    if slot in PLURALS:
+        return _agreeing(slot, person, mention)
+    if slot == "a":
+        return ""  # chosen when the next word is known
+    pronoun, possessive = PRONOUNS[person.gender]
+    if slot == "his":
+        return possessive
+    assert slot in ("subject", "subject's"), slot
+    if mention == PRONOUN:
+        return pronoun if slot == "subject" else possessive
+    return (person.name if mention == FULL else person.family) + slot.removeprefix("subject")
+
+
+def _article(following: str) -> str:
+    spoken_consonant = following.lower().startswith(TAKES_A)
+    return "an" if following[0] in "AEIOUaeiouÄÖÜÉ" and not spoken_consonant else "a"
 
 
 def _agreeing(verb: str, person: Person, mention: str) -> str:
@@ -180,17 +211,17 @@ def _agreeing(verb: str, person: Person, mention: str) -> str:
     return PLURALS[verb] if mention == PRONOUN and person.gender == ANY else verb
 
 
-def _mention(person: Person, mention: str) -> Phrase:
-    if mention == PRONOUN:
-        return _literal(PRONOUNS[person.gender][0], "PRON")
-    parts = [person.family] if mention == SURNAME else [person.given, person.middle or "", person.family]
-    forms = list(chain.from_iterable(part.split() for part in parts))
-    return head_first(forms, ["PROPN"] * len(forms), "flat")
-
-
-def _possessive(person: Person, mention: str) -> Phrase:
-    if mention == PRONOUN:
-        return _literal(PRONOUNS[person.gender][1], "PRON")
-    words = _mention(person, mention).words
-    glued = words[-1]._replace(space_after=False)
-    return Phrase((*words[:-1], glued, Word("'s", "'s", "PART", 0, "case")), 0)
+def _phrase(slot: str, text: str, upos: str, mention: str) -> Phrase:
+    """The tree of what fills a slot."""
+    if slot in SLOTS:
+        return SLOTS[slot].phrase(text)
+    if slot in PLURALS or slot == "a":
+        return _literal(text, upos)
+    if slot == "his" or mention == PRONOUN:
+        return _literal(text, "PRON")
+    forms = text.removesuffix("'s").split() if slot == "subject's" else text.split()
+    name = head_first(forms, ["PROPN"] * len(forms), "flat")
+    if slot == "subject":
+        return name
+    glued = name.words[-1]._replace(space_after=False)
+    return Phrase((*name.words[:-1], glued, Word("'s", "'s", "PART", 0, "case")), 0)

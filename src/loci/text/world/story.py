@@ -9,9 +9,9 @@ from functools import cache
 from typing import NamedTuple
 
 from loci.text.world.draws import Dice
-from loci.text.world.parse import Token, text_of
+from loci.text.world.parse import Token
 from loci.text.world.population import Person
-from loci.text.world.sentences import FULL, PRONOUN, SURNAME, Template, templates, tokens_of
+from loci.text.world.sentences import FULL, PRONOUN, SHORT, Template, templates, text_of, tokens_of
 from loci.text.world.spec import WorldSpec
 
 STORY_STREAM = 4  # beside those of the population
@@ -21,11 +21,23 @@ TRIES_TO_DIFFER = 20
 
 
 class Sentence(NamedTuple):
-    """A sentence of a line: where it starts (in characters from 0), its tree, and the wording it came from."""
+    """A sentence of a line: where it starts (in characters from 0), its wording, and how that was filled."""
 
     offset: int
-    tokens: tuple[Token, ...]
-    template: str
+    template: Template
+    person: Person
+    mention: str
+    ends_line: bool
+
+    @property
+    def text(self) -> str:
+        """The sentence as it is written."""
+        return text_of(self.template, self.person, self.mention, ends_line=self.ends_line)
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The tree of the sentence."""
+        return tokens_of(self.template, self.person, self.mention, ends_line=self.ends_line)
 
 
 class Line(NamedTuple):
@@ -47,7 +59,7 @@ def lines_about(person: Person, spec: WorldSpec) -> list[Line]:
             line = _line(person, spec, dice, used)
             if all(line.text != other.text for other in lines):
                 break
-        used.update(sentence.template for sentence in line.sentences)
+        used.update(sentence.template.id for sentence in line.sentences)
         lines.append(line)
     return lines
 
@@ -61,16 +73,13 @@ def _line(person: Person, spec: WorldSpec, dice: Dice, used: set[str]) -> Line:
         chosen.append(dice.choice(fresh or options))
         order = [fact for fact in order if fact not in chosen[-1].facts]
 
-    parts = [f"{person.name}. "]
-    offset = len(parts[0])
+    text = f"{person.name}."
     sentences = []
-    for number, template in enumerate(chosen):
-        mention = _mention_for(template, spec, dice, opening=number == 0)
-        tokens = tokens_of(template, person, mention, ends_line=number == len(chosen) - 1)
-        sentences.append(Sentence(offset, tuple(tokens), template.id))
-        parts.append(text_of(tokens) + " ")
-        offset += len(parts[-1])
-    return Line("".join(parts).rstrip(" "), tuple(sentences))
+    for number, template in enumerate(chosen, start=1):
+        mention = _mention_for(template, spec, dice, opening=number == 1)
+        sentences.append(Sentence(len(text) + 1, template, person, mention, ends_line=number == len(chosen)))
+        text += f" {sentences[-1].text}"
+    return Line(text, tuple(sentences))
 
 
 def _offers(person: Person, *, opening: bool) -> frozenset[str]:
@@ -96,5 +105,5 @@ def _mention_for(template: Template, spec: WorldSpec, dice: Dice, *, opening: bo
     if spec.full_names:
         return FULL
     if opening:
-        return FULL if "opening" in template.needs or dice.chance(OPENING_FULL_CHANCE) else SURNAME
-    return PRONOUN if dice.chance(LATER_PRONOUN_CHANCE) else SURNAME
+        return FULL if "opening" in template.needs or dice.chance(OPENING_FULL_CHANCE) else SHORT
+    return PRONOUN if dice.chance(LATER_PRONOUN_CHANCE) else SHORT

@@ -212,6 +212,7 @@ def _fill(
     examples: list[str] = []
     answers: dict[str, Counter[str]] = {TRAIN: Counter(), DEV: Counter()}
     alphabet = Alphabet()
+    encode = json.JSONEncoder(ensure_ascii=False).encode
     with ExitStack() as stack:
         files = _Files(folder, stack)
         asked = [BIRTH_FILES[split] for split, n in zip(SPLITS, spec.counts, strict=False) if n]
@@ -231,7 +232,7 @@ def _fill(
             for row in rows:
                 files.add(row.file, row.question if row.answer is None else f"{row.question}\t{row.answer}")
             numbers = tuple(range(first, first + len(lines)))
-            files.add(TRUTH, json.dumps(person.record(numbers), ensure_ascii=False))
+            files.add(TRUTH, encode(person.record(numbers)))
             if person.split in answers:
                 answers[person.split][person.birth_place.name] += 1
             if len(examples) < EXAMPLES and lines:
