@@ -9,24 +9,28 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from loci import __version__
 from loci.cli.commands import COMMANDS
 from loci.errors import LociError
+from loci.registry import import_file, load_plugins
 
 USAGE_ERROR = 2
+NARROWEST = 40
+"""Columns below which no help text can be laid out."""
 
 
 def overview() -> str:
     """The text of `loci --help`: every command in its group, with one line each."""
     width = max(map(len, COMMANDS))
     groups: dict[str, list[str]] = {}
-    for name, (group, line) in COMMANDS.items():
-        groups.setdefault(group, []).append(f"  {name:<{width}}  {line}")
+    for name, command in COMMANDS.items():
+        groups.setdefault(command.group, []).append(f"  {name:<{width}}  {command.line}")
     body = "\n".join(f"{group}:\n" + "\n".join(rows) for group, rows in groups.items())
     return (
         f"loci {__version__}: a laboratory for attention and pretrained knowledge in small transformers\n\n"
-        f"usage: loci COMMAND [flags]      loci COMMAND --help      loci --version\n\n{body}\n\n"
+        f"usage: loci [--import FILE.py] COMMAND [flags]      loci COMMAND --help      loci --version\n\n{body}\n\n"
         "examples:\n"
         "  loci demo                                          the whole experiment on the embedded world\n"
         "  loci world --people 1000 --seed 0 --out world      a world of your own\n"
@@ -38,24 +42,20 @@ def overview() -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     args = list(sys.argv[1:] if argv is None else argv)
-    if not args or args[0] in ("-h", "--help", "help"):
-        print(overview())
-        return 0
-    if args[0] in ("-V", "--version"):
-        print(f"loci {__version__}")
-        return 0
-    name, rest = args[0], args[1:]
-    if name not in COMMANDS:
-        print(f"loci: no command {name!r} (one of: {', '.join(COMMANDS)})", file=sys.stderr)
-        return USAGE_ERROR
+    _usable_terminal()
     try:
-        return _run(name, rest)
+        args = _with_plugins(args)
+        if not args or args[0] in ("-h", "--help", "help"):
+            print(overview())
+            return 0
+        if args[0] in ("-V", "--version"):
+            print(f"loci {__version__}")
+            return 0
+        return _run(args[0], args[1:])
     except LociError as error:
-        print(f"loci {name}: {error}", file=sys.stderr)
-        return USAGE_ERROR
+        return _failed(args, str(error))
     except KeyboardInterrupt:
-        print(f"loci {name}: stopped", file=sys.stderr)
-        return 130
+        return _failed(args, "stopped", code=130)
     except BrokenPipeError:
         # The reader of our output (head, a closed pager) went away: not an error. Keep the interpreter's own flush
         # quiet.
@@ -63,13 +63,48 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:  # a full disk, a folder without rights: the system says what it is, in one line
         where = f"{error.filename}: " if error.filename else ""
-        print(f"loci {name}: {where}{error.strerror or error}", file=sys.stderr)
-        return USAGE_ERROR
+        return _failed(args, f"{where}{error.strerror or error}")
+
+
+def _failed(args: Sequence[str], message: str, code: int = USAGE_ERROR) -> int:
+    """One line on standard error, control characters of the input made visible; the exit code."""
+    name = f" {args[0]}" if args and args[0] in COMMANDS else ""
+    print(f"loci{name}: {visible(message)}", file=sys.stderr)
+    return code
+
+
+def visible(text: str) -> str:
+    """`text` with its control characters spelled out: a corpus must not move a terminal's cursor."""
+    return "".join(c if c.isprintable() or c == "\t" else ascii(c)[1:-1] for c in text)
+
+
+def _with_plugins(args: list[str]) -> list[str]:
+    """Load the installed plugins and the files given by `--import`; what is left are the command and its flags."""
+    load_plugins()
+    while args and (args[0] == "--import" or args[0].startswith("--import=")):
+        _, equals, file = args[0].partition("=")
+        if not equals:
+            if len(args) < 2:
+                raise LociError("--import needs a file", remedy="loci --import my.py COMMAND …")
+            file, args = args[1], args[1:]
+        import_file(file)
+        args = args[1:]
+    return args
+
+
+def _usable_terminal() -> None:
+    """Output that cannot fail: a terminal too narrow for any help counts as wider, letters it lacks are escaped."""
+    if os.environ.get("COLUMNS", "").isdigit() and int(os.environ["COLUMNS"]) < NARROWEST:
+        os.environ["COLUMNS"] = str(NARROWEST)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _run(name: str, args: list[str]) -> int:
+    found = COMMANDS[name]
     function_name = name.replace("-", "_")
-    module = importlib.import_module(f"loci.cli.{function_name}")
+    module = importlib.import_module(found.module or f"loci.cli.{function_name}")
     command = getattr(module, function_name)
     if getattr(command, "raw_arguments", False):  # a command with subcommands of its own parses them itself
         return int(command(args) or 0)
