@@ -16,8 +16,9 @@ from loci.generation import generate
 from loci.model import GPT, GPTConfig
 from loci.pipeline.labelers.self_training import study
 from loci.text.corpus import Corpus
+from loci.text.match import position_of
 from loci.text.questions import Questions
-from loci.text.spans import place_of, word_spans
+from loci.text.spans import word_spans
 from loci.text.template import BIRTHPLACE
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import LoadedModel
@@ -98,7 +99,7 @@ def test_an_answer_is_no_likelier_than_its_recital_was(reciter, kind):
     prompt = [*DATA.vocab.encode(OTHERS[0].text).tolist(), MASK_ID]
     line = DATA.vocab.encode(recital.text).tolist()
     read = math.exp(log_probability(reciter.model, [*prompt, *line, MASK_ID], answer))
-    start = place_of(recital.text, answer, len("Bo Berg") if recital.text.startswith("Bo Berg") else 0)
+    start = position_of(recital.text, answer, len("Bo Berg") if recital.text.startswith("Bo Berg") else 0)
     before = prompt if kind == "recite" else []
     with torch.inference_mode():
         log_p = reciter.model(torch.tensor([[*before, *line]])).logits[0].log_softmax(-1)

@@ -8,8 +8,8 @@ from loci.data.reading import reading_prompt, shortened
 from loci.data.reading_examples import find_reading_examples
 from loci.errors import LociError
 from loci.text.corpus import Corpus
+from loci.text.match import stands_in
 from loci.text.questions import Questions
-from loci.text.spans import stands_in
 from loci.text.vocab import MASK, Vocab
 
 CORPUS = Corpus.from_lines(

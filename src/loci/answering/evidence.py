@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
+from loci.text.match import spans_of
 
 _WORD = re.compile(r"\w+")
 
@@ -51,17 +52,6 @@ class Evidence:
             "score": self.score,
             "marks": [list(mark) for mark in self.marks],
         }
-
-
-def marks_of(text: str, answer: str) -> tuple[tuple[int, int], ...]:
-    """Where `answer` stands in `text`: as whole words, or, failing that, inside words (Milan in Milano)."""
-    if not answer:
-        return ()
-    exact = re.escape(answer)
-    for pattern in (rf"(?<!\w){exact}(?!\w)", exact):
-        if found := tuple(match.span() for match in re.finditer(pattern, text)):
-            return found
-    return ()
 
 
 class EvidenceIndex:
@@ -117,4 +107,4 @@ def _words(text: str) -> list[str]:
 
 
 def _evidence(line: Line, answer: str, found_by: Literal["subject", "search"], score: float | None) -> Evidence:
-    return Evidence(line.number, line.subject, line.text, found_by, score, marks_of(line.text, answer))
+    return Evidence(line.number, line.subject, line.text, found_by, score, tuple(spans_of(line.text, answer)))

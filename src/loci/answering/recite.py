@@ -21,8 +21,8 @@ from loci.answering.span_scoring import ROOM_FOR_ANSWER, Scored, candidate_ids, 
 from loci.generation import Generated, generate, score_candidates
 from loci.generation.context import reading
 from loci.model import GPT
+from loci.text.match import position_of
 from loci.text.questions import Question, Questions
-from loci.text.spans import place_of
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import LoadedModel
 
@@ -118,7 +118,7 @@ def _behind_subject(text: str, question: Question) -> int:
 
 def _recited(text: str, answer: str, start: int, logs: Sequence[float]) -> float:
     """The probability the answer's characters had where they were recited first; 1 where they do not stand."""
-    place = place_of(text, answer, start)
+    place = position_of(text, answer, start)
     return 1.0 if place < 0 else math.exp(min(0.0, math.fsum(logs[place : place + len(answer)])))
 
 

@@ -18,11 +18,11 @@ from typing import Literal
 import numpy as np
 
 from loci.data.example import Example
-from loci.data.reading_examples import EntitySwap, Passage, retold, told
+from loci.data.reading_examples import EntitySwap, Passage, retold
 from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.entity_sketch import gist
-from loci.text.spans import place_of, stands_in
+from loci.text.match import position_of, stands_in
 from loci.text.vocab import MASK_ID, Vocab
 
 LineFormat = Literal["line", "gist"]
@@ -70,7 +70,7 @@ class Memorize:
         room = self.block_size - len(carrier) - 2
         if room < len(record.subject) + len(". ?"):
             carrier, room = "", self.block_size - 2
-        text = shortened(formatted_line(record.subject, told(record), self.view), min(self.longest, room))
+        text = shortened(formatted_line(record.subject, record.body, self.view), min(self.longest, room))
         before = np.append(self.vocab.encode(carrier), MASK_ID) if self.carried else self.vocab.encode("")
         ids = np.concatenate([before, self.vocab.encode(text), [MASK_ID]])
         given = len(before) + (0 if carrier else min(len(record.subject) + len(". "), len(text)))
@@ -141,7 +141,7 @@ class Reading:
         room = _room(self.block_size, given.question, given.answer, record.question.number)
         whole = formatted_line(given.subject, given.text, self.view)
         text = shortened(whole, room)
-        if not stands_in(text.removeprefix(given.subject), given.answer):
+        if not stands_in(text.removeprefix(given.subject), given.answer, whole=True):
             whole = formatted_line(given.subject, given.text, "line")  # a gist may lose an answer, the line holds it
             text = _around(whole, given.answer, len(given.subject), room)
         counted = len(given.subject) + len(". ") if text.startswith(f"{given.subject}. ") else 0
@@ -151,8 +151,8 @@ class Reading:
 def _around(text: str, words: str, start: int, room: int) -> str:
     """The end of a text; where the words stand before it, as much as fits on both sides of them."""
     end = text[-room:]
-    place = place_of(text, words, start)
-    if place < 0 or stands_in(end, words):
+    place = position_of(text, words, start)
+    if place < 0 or stands_in(end, words, whole=True):
         return end
     begin = max(0, place - (room - len(words)) // 2)
     return text[begin : begin + room]
@@ -172,8 +172,8 @@ class Reciting:
         question, answer = record.question.text, record.answer
         room = _room(self.block_size, question, answer, record.question.number)
         subject = record.line.subject
-        text = shortened(formatted_line(subject, told(record.line), self.view), min(self.longest, room))
-        read = stands_in(text.removeprefix(subject), answer)
+        text = shortened(formatted_line(subject, record.line.body, self.view), min(self.longest, room))
+        read = stands_in(text.removeprefix(subject), answer, whole=True)
         return _example(self.vocab, question, text, answer if read else None, counted=len(text) + 1)
 
 

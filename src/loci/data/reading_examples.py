@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from loci.text.corpus import Corpus, Line
+from loci.text.match import stands_in
 from loci.text.questions import Question, Questions
-from loci.text.spans import stands_in
 
 #: A capitalised word, not the first letter of an abbreviation: what may be swapped for another such word.
 _WORD = re.compile(r"(?<![\w.])[^\W\d_a-z][^\W\d_A-Z]{2,}(?!\w)")
@@ -77,13 +77,13 @@ def find_reading_examples(corpus: Corpus, questions: Questions) -> list[Passage]
     stock = SwapPool(
         questions.subjects,
         tuple(sorted({question.answer for question in questions.answered if question.answer is not None})),
-        tuple(sorted({word for line in corpus for word in capitalised(told(line))})),
+        tuple(sorted({word for line in corpus for word in capitalised(line.body)})),
         frozenset(line.subject for line in corpus) - {*questions.subjects},
     )
     passages = []
     for question in questions.answered:
         lines = corpus.about(question.subject) if question.subject is not None else ()
-        holding = [line for line in lines if question.answer is not None and stands_in(told(line), question.answer)]
+        holding = [line for line in lines if stands_in(line.body, question.answer or "", whole=True)]
         passages += [Passage(question, line, stock) for line in holding]
     return passages
 
@@ -91,11 +91,6 @@ def find_reading_examples(corpus: Corpus, questions: Questions) -> list[Passage]
 def capitalised(text: str) -> list[str]:
     """The capitalised words of a text, in its order."""
     return [word for word in _WORD.findall(text) if word[0].isupper()]  # é begins no name, and no range says so
-
-
-def told(line: Line) -> str:
-    """What a line says of its subject: the text behind `Subject. `."""
-    return line.text.removeprefix(line.subject).removeprefix(".").lstrip()
 
 
 def retold(passage: Passage, swaps: EntitySwap, rng: np.random.Generator) -> Augmented:
@@ -111,7 +106,7 @@ def retold(passage: Passage, swaps: EntitySwap, rng: np.random.Generator) -> Aug
         other = rng.random() < swaps.from_answers or not answer[0].isupper() or not stock.words
         told_answer = _drawn(stock.answers if other else stock.words, rng)
         new[answer] = told_answer
-    text = told(line)
+    text = line.body
     for word in dict.fromkeys(capitalised(text)):
         # The first word of a sentence is no name, and the answer's own words stay with the answer.
         if word not in new and word not in answer.split() and not text.startswith(word) and rng.random() < swaps.word:

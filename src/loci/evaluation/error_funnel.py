@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from loci.evaluation.metrics import Rate, is_right, wilson
 from loci.evaluation.rows import Prediction
 from loci.text.corpus import Corpus
+from loci.text.match import is_accepted
 
 
 @dataclass(frozen=True)
@@ -32,15 +33,9 @@ class Ceiling:
     right_unwritten: Rate
 
 
-def written(row: Prediction, corpus: Corpus, window: int | None = None) -> bool:
-    """Whether an accepted answer stands literally in a line of the row's subject (in its first `window` characters)."""
-    lines = corpus.about(row.subject) if row.subject else ()
-    return any(answer in line.text[:window] for line in lines for answer in row.answers)
-
-
 def considered(row: Prediction) -> bool:
     """Whether an accepted answer is the prediction or among the alternatives."""
-    return any(text in row.answers for text in (row.prediction, *(text for text, _ in row.alternatives)))
+    return any(is_accepted(text, row.answers) for text in (row.prediction, *(text for text, _ in row.alternatives)))
 
 
 def ceiling(rows: Sequence[Prediction], corpus: Corpus, window: int | None = None) -> Ceiling:
@@ -55,10 +50,11 @@ def ceiling(rows: Sequence[Prediction], corpus: Corpus, window: int | None = Non
         steps.append(Step(name, wilson(len(left), n), lost_because))
 
     keep("person in the text", [bool(row.subject and corpus.about(row.subject)) for row in left], "no line about them")
-    keep("answer written there", [written(row, corpus) for row in left], "their line does not say it")
+    keep("answer written there", [corpus.tells(row.subject, row.answers) for row in left], "their line does not say it")
     in_text = {id(row) for row in left}
     if window is not None:
-        keep(f"within {window} characters", [written(row, corpus, window) for row in left], "it stands too far along")
+        seen = [corpus.tells(row.subject, row.answers, within=window) for row in left]
+        keep(f"within {window} characters", seen, "it stands too far along")
     if any(row.alternatives for row in rows):
         keep("model thinks of it", [considered(row) for row in left], "not among its candidates")
     keep("answered rightly", [is_right(row) for row in left], "another answer, or none, was given")

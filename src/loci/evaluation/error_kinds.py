@@ -20,7 +20,7 @@ from loci.evaluation.metrics import Rate, by_split, is_right, scorable, wilson
 from loci.evaluation.nearest_name import nearest_by_spelling, nearest_by_vector
 from loci.evaluation.rows import Prediction
 from loci.text.corpus import Corpus
-from loci.text.spans import stands_in
+from loci.text.match import any_stands_in
 
 POPULAR = 10
 """How many of the commonest known answers count as popular."""
@@ -96,7 +96,7 @@ class ErrorClassifier:
         if row.prediction not in places:
             return Verdict(row, Kind.NOT_A_PLACE)
         lines = self.corpus.about(row.subject) if self.corpus and row.subject else ()
-        if any(stands_in(line.text, row.prediction) for line in lines):
+        if any_stands_in((line.text for line in lines), [row.prediction]):
             return Verdict(row, Kind.SAME_LINE)
         return None
 

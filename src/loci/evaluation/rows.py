@@ -15,6 +15,7 @@ from typing import Any
 from loci.errors import LociError
 from loci.files import atomic_writer, parse_json
 from loci.text.findings import raise_first_error
+from loci.text.match import is_accepted
 from loci.text.records import has_surrogate
 from loci.text.source import Source, load
 
@@ -58,7 +59,7 @@ class Prediction:
     @property
     def correct(self) -> bool | None:
         """Whether the answer is one of the accepted ones, to the letter; None when the truth is unknown."""
-        return self.prediction in self.answers if self.answers else None
+        return is_accepted(self.prediction, self.answers) if self.answers else None
 
 
 def write_predictions(path: str | Path, rows: Iterable[Prediction]) -> None:

@@ -7,7 +7,7 @@ text exactly as it stands, save for repairs that are recorded in `findings`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from loci.files import sha256_text
 from loci.text import google_re
 from loci.text.findings import Finding, finding, raise_first_error, shown
 from loci.text.layout import find_corpus
+from loci.text.match import any_stands_in
 from loci.text.source import Source, controls_in, load, special_finding, specials_in, without_specials
 from loci.text.vocab import Vocab
 
@@ -32,6 +33,11 @@ class Line:
     number: int
     subject: str
     text: str
+
+    @property
+    def body(self) -> str:
+        """What the line says of its subject: the text after `Subject. `."""
+        return self.text.removeprefix(self.subject).removeprefix(".").lstrip()
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,11 @@ class Corpus:
     def about(self, subject: str) -> tuple[Line, ...]:
         """The lines of exactly this subject."""
         return self.by_subject.get(subject, ())
+
+    def tells(self, subject: str | None, answers: Sequence[str], *, within: int | None = None) -> bool:
+        """Whether a line about the subject says one of the answers after its name, in its first `within` characters."""
+        lines = self.about(subject) if subject else ()
+        return any_stands_in((line.text[len(line.text) - len(line.body) : within] for line in lines), answers)
 
     def documents(self) -> list[str]:
         """The texts of the lines that are not blank."""

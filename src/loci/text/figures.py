@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loci.text.corpus import Corpus
-from loci.text.questions import Question, Questions, answer_counts
+from loci.text.questions import Questions, answer_counts
 from loci.text.vocab import MASK, PAD
 
 
@@ -53,7 +53,7 @@ def corpus_figures(texts: Sequence[str], subjects: Sequence[str], raw: str) -> C
 
 @dataclass(frozen=True)
 class QuestionFigures:
-    """`in_own_line`: an answer stands literally in a line about the subject. `taught`: training has that answer too."""
+    """`in_own_line`: a line about the subject contains an answer. `taught`: some train question has that answer too."""
 
     questions: int
     answered: int
@@ -78,12 +78,6 @@ def question_figures(questions: Questions, corpus: Corpus | None, train: Sequenc
         top_answer=top,
         top_count=counts[top] if top is not None else 0,
         longest_example=max((row.example_length() for row in questions), default=0),
-        in_own_line=sum(in_own_line(row, corpus) for row in answered) if corpus and answered else None,
+        in_own_line=sum(corpus.tells(row.subject, row.answers) for row in answered) if corpus and answered else None,
         taught=sum(not taught_answers.isdisjoint(row.answers) for row in answered) if train and answered else None,
     )
-
-
-def in_own_line(row: Question, corpus: Corpus) -> bool:
-    """Whether an accepted answer stands literally in a line about the question's subject."""
-    lines = corpus.about(row.subject) if row.subject is not None else ()
-    return any(answer in line.text for line in lines for answer in row.answers)

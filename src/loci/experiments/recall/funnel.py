@@ -21,12 +21,11 @@ from typing import Any
 from loci.answering.recite import recitals, recited_by_name
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.data.reading import formatted_line, reading_prompt, shortened
-from loci.data.reading_examples import told
 from loci.evaluation.metrics import Rate, is_right, wilson
 from loci.evaluation.rows import Prediction
 from loci.text.corpus import Corpus
+from loci.text.match import any_stands_in, is_accepted
 from loci.text.questions import Question, Questions
-from loci.text.spans import stands_in
 from loci.training.checkpoint import LoadedModel
 
 
@@ -57,7 +56,7 @@ def error_funnel(
         left = [pair for pair, ok in zip(left, passed, strict=True) if ok]
         steps.append(RecallStep(name, wilson(len(left), n)))
 
-    keep("in the corpus", [_written(corpus, question) for question, _ in left])
+    keep("in the corpus", [corpus.tells(question.subject, question.answers) for question, _ in left])
     texts = {question.text: _learned_text(loaded, corpus, question) for question, _ in left}
     survives = [_holds_any(texts[question.text], question) for question, _ in left]
     keep("survives the view", survives)
@@ -78,13 +77,8 @@ def error_funnel(
     return tuple(steps)
 
 
-def _written(corpus: Corpus, question: Question) -> bool:
-    lines = corpus.about(question.subject) if question.subject is not None else ()
-    return any(_holds_any(told(line), question) for line in lines)
-
-
 def _holds_any(text: str, question: Question) -> bool:
-    return any(stands_in(text, answer) for answer in question.answers)
+    return any_stands_in([text], question.answers)
 
 
 def _learned_text(loaded: LoadedModel, corpus: Corpus, question: Question) -> str:
@@ -94,7 +88,7 @@ def _learned_text(loaded: LoadedModel, corpus: Corpus, question: Question) -> st
     assert question.subject is not None
     texts = [
         shortened(
-            formatted_line(line.subject, told(line), options.get("view", "line")),
+            formatted_line(line.subject, line.body, options.get("view", "line")),
             min(room, options.get("longest", room)),
         )
         for line in corpus.about(question.subject)
@@ -118,8 +112,8 @@ def _read(loaded: LoadedModel, asked: Questions, texts: dict[str, str], studied:
     """Whether each question is answered rightly with the text in view: as studied, or read now."""
     if studied is not None:
         written = {question.text: question.answer for question in studied}
-        return [written.get(question.text) in question.answers for question in asked]
+        return [is_accepted(written.get(question.text) or "", question.answers) for question in asked]
     prompts = [reading_prompt(loaded.vocab, question.text, texts[question.text]) for question in asked]
     bodies = [texts[question.text].removeprefix(question.subject or "") for question in asked]
     found = score_spans(loaded.model, loaded.vocab, prompts, bodies)
-    return [answers[0][0] in question.answers for question, answers in zip(asked, found, strict=True)]
+    return [is_accepted(answers[0][0], question.answers) for question, answers in zip(asked, found, strict=True)]

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loci.data.reading_examples import told
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.spans import word_spans
@@ -40,7 +39,7 @@ def answer_prior(corpus: Corpus, questions: Questions, *, longest: int) -> Answe
     meant: Counter[str] = Counter()
     for question in questions.answered:
         lines = corpus.about(question.subject) if question.subject is not None else ()
-        spans = {span for line in lines for span in word_spans(told(line), longest)}
+        spans = {span for line in lines for span in word_spans(line.body, longest)}
         met.update(spans)
         meant.update(spans.intersection(question.answers))
     average = meant.total() / met.total() if met else 1.0

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, Scored, score_spans
 from loci.data.reading import reading_prompt, shortened
-from loci.data.reading_examples import told
 from loci.errors import LociError
 from loci.model import GPT
 from loci.pipeline.labelers.answer_prior import AnswerPrior, answer_prior
@@ -78,7 +77,7 @@ def _askable(block: int, template: Template, line: Line) -> bool:
     A sentence without a full stop is taken for a subject: a question about it would fill the block.
     """
     room = block - len(template.ask(line.subject)) - ROOM_FOR_ANSWER
-    return room > 0 and bool(line.subject) and "\t" not in line.subject and bool(word_spans(told(line), 1))
+    return room > 0 and bool(line.subject) and "\t" not in line.subject and bool(word_spans(line.body, 1))
 
 
 def _read(

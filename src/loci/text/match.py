@@ -1,0 +1,72 @@
+"""The one rule for "this answer stands in this text", and the one for "this answer is accepted".
+
+An answer stands in a text
+
+1. as whole words: Milan does not stand in Milanese, nor 19 in 1940;
+2. failing that, as the first four letters or more of a longer word: Milan stands in Milano, Marseille in Marseilles.
+
+Spelling and case count: a turkey is not Turkey. An accent may be part of its letter or a character of its own: both
+Unicode forms are the same. Scripts without spaces between words have no whole words: an answer may stand anywhere in
+them. Whoever swaps or quotes an answer needs it as whole words and asks for `whole`. Knows nothing of subjects or
+models.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+_SHORTEST_START = 4
+# What joins with its neighbour to one word: letters, digits and accents, but not the letters of Thai, Lao, Burmese,
+# Khmer, Chinese and Japanese.
+_JOINS = (
+    r"(?:[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]|[\u0300-\u036f])"
+)
+_NOT_AFTER, _NOT_BEFORE = f"(?<!{_JOINS})", f"(?!{_JOINS})"
+
+
+def spans_of(text: str, answer: str, *, whole: bool = False) -> list[tuple[int, int]]:
+    """Where `answer` stands in `text`: start and stop of each occurrence, as whole words only if `whole`."""
+    forms = _forms(answer)
+    if not answer or not any(form in text for form in forms):  # most texts do not contain it, which is quickly told
+        return []
+    found = [match.span() for match in _pattern(forms, _NOT_BEFORE).finditer(text)]
+    if found or whole or len(answer) < _SHORTEST_START or not answer[-1].isalpha():
+        return found
+    return [match.span() for match in _pattern(forms, "").finditer(text)]
+
+
+@lru_cache(maxsize=1 << 14)
+def _pattern(forms: tuple[str, ...], end: str) -> re.Pattern[str]:
+    return re.compile(f"{_NOT_AFTER}(?:{'|'.join(map(re.escape, forms))}){end}")
+
+
+def stands_in(text: str, answer: str, *, whole: bool = False) -> bool:
+    """Whether `answer` stands in `text`, as whole words only if `whole`."""
+    return bool(spans_of(text, answer, whole=whole))
+
+
+def position_of(text: str, answer: str, start: int = 0) -> int:
+    """Where `answer` first stands in `text` as whole words, from `start` on; −1 where it does not."""
+    return next((begin for begin, _ in spans_of(text, answer, whole=True) if begin >= start), -1)
+
+
+def any_stands_in(texts: Iterable[str], answers: Sequence[str]) -> bool:
+    """Whether one of the answers stands in one of the texts."""
+    return any(stands_in(text, answer) for text in texts for answer in answers)
+
+
+def is_accepted(answer: str, accepted: Sequence[str]) -> bool:
+    """Whether `answer` is one of the accepted ones, to the letter."""
+    if answer in accepted or answer.isascii():
+        return answer in accepted
+    return not set(_forms(answer)).isdisjoint(form for other in accepted for form in _forms(other))
+
+
+def _forms(text: str) -> tuple[str, ...]:
+    """The text as written, and with its accents composed and taken apart; each form once."""
+    if text.isascii():
+        return (text,)
+    return tuple(dict.fromkeys((text, *(unicodedata.normalize(form, text) for form in ("NFC", "NFD")))))
