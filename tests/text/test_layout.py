@@ -1,7 +1,7 @@
 import pytest
 
 from loci.errors import LociError
-from loci.text.layout import find_corpus, find_questions, split_of, survey
+from loci.text.layout import find_corpus, find_questions, find_split, split_of, survey
 
 
 @pytest.fixture
@@ -64,3 +64,12 @@ def test_without_names_of_splits_the_content_decides_and_our_own_list_of_repairs
 @pytest.mark.parametrize(("name", "role"), [("P19.DEV.json", "dev"), ("a.tsv", "questions"), ("latest.tsv", "test")])
 def test_the_role_is_in_the_name(tmp_path, name, role):
     assert split_of(tmp_path / name) == role
+
+
+def test_the_files_of_a_split_are_found_and_two_are_not_guessed_between(make):
+    folder = make(a_train__tsv="q?\ta\n", b_train__tsv="r?\tb\n", a_dev__tsv="s?\tc\n")
+    assert [path.name for path in find_split(folder, "train")] == ["a_train.tsv", "b_train.tsv"]
+    assert find_split(folder, "test") == ()
+    assert find_questions(folder, "dev").name == "a_dev.tsv"
+    with pytest.raises(LociError, match=r"2 files could be the file of train questions: a_train.tsv, b_train.tsv"):
+        find_questions(folder, "train")

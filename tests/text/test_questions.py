@@ -32,7 +32,10 @@ def kinds(findings):
 
 def test_plain_tsv(read):
     questions = read(f"{ADA}\tLondon\n{ALAN}\tMaida Vale\n")
-    assert questions.rows == (Question(ADA, ("London",), "Ada", 1), Question(ALAN, ("Maida Vale",), "Alan", 2))
+    assert questions.rows == (
+        Question(ADA, ("London",), "Ada", 1, "birthplace"),
+        Question(ALAN, ("Maida Vale",), "Alan", 2, "birthplace"),
+    )
     assert questions[0].answer == "London"
     assert questions.subjects == ("Ada", "Alan")
     assert questions.findings == ()
@@ -140,7 +143,8 @@ POPQA = "id\tsubj\tprop\tobj\ts_aliases\tquestion\tpossible_answers\n"
 def test_popqa(read):
     answers = '"[""politician"", ""political leader""]"'
     questions = read(POPQA + f"7\tAda\toccupation\tpolitician\t[]\tWhat is Ada's occupation?\t{answers}\n")
-    assert questions.rows == (Question("What is Ada's occupation?", ("politician", "political leader"), "Ada", 2),)
+    expected = Question("What is Ada's occupation?", ("politician", "political leader"), "Ada", 2, "occupation")
+    assert questions.rows == (expected,)
 
 
 def test_a_table_of_ones_own_with_a_header(read):
@@ -187,7 +191,7 @@ def test_json_lines_of_questions(read):
 def test_google_re_records_are_asked_with_the_template(read):
     record = {"sub_label": "Ada", "obj_label": "London", "obj_aliases": ["Londinium"], "evidences": []}
     questions = read(json.dumps(record), "place.jsonl")
-    assert questions.rows == (Question(ADA, ("London", "Londinium"), "Ada", 1),)
+    assert questions.rows == (Question(ADA, ("London", "Londinium"), "Ada", 1, "birthplace"),)
 
 
 @pytest.mark.parametrize(
@@ -208,6 +212,14 @@ def test_google_re_records_are_asked_with_the_template(read):
 def test_broken_json_is_an_error_with_its_line(read, text, message):
     with pytest.raises(LociError, match=message):
         read(text, "q.json")
+
+
+def test_a_column_or_a_field_names_the_relation(read):
+    table = read(f"question\tanswer\trelation\n{ADA}\tLondon\tplace\nWhat did Ada do?\tmathematics\tfield\n")
+    assert [row.relation for row in table] == ["place", "field"]
+    lines = [{"question": ADA, "answer": "London"}, {"question": "What did Ada do?", "answer": "x", "relation": "job"}]
+    assert [row.relation for row in read("\n".join(map(json.dumps, lines)), "q.jsonl")] == ["birthplace", "job"]
+    assert [row.relation for row in read("What is this?\ta\n")] == [""]
 
 
 # Writing, hashing, fitting a model.

@@ -55,3 +55,18 @@ def test_an_inferred_template_fits_what_it_was_inferred_from(subjects):
     found = infer_template(questions)
     assert found is not None
     assert all(found.subject_of(question) is not None for question in questions)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Where was {subject} born?", "birthplace"),
+        ("Where is the {subject} made?", "where-made"),
+        ("What is the capital of {subject}?", "what-capital"),
+        ("What is {subject}'s occupation?", "what-occupation"),
+        ("{subject} is?", "is"),
+        ("{subject}", "question"),
+    ],
+)
+def test_a_template_names_its_relation(text, name):
+    assert Template(text).relation == name

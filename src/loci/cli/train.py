@@ -165,7 +165,7 @@ def _resumed(out: Path, data: Path | None, corpus: Path | None, questions: Path 
 def _read(corpus: Path | str | None, questions: Path | str | None) -> TrainingData:
     from loci.errors import LociError
     from loci.text.corpus import Corpus
-    from loci.text.layout import survey
+    from loci.text.layout import find_split
     from loci.text.questions import Questions
     from loci.training.loop import TrainingData
 
@@ -174,10 +174,9 @@ def _read(corpus: Path | str | None, questions: Path | str | None) -> TrainingDa
     text = Corpus.read(corpus)
     for finding in text.repairs:
         print(f"loci train: {finding}", file=sys.stderr)
-    if questions is not None and Path(questions).is_dir():
-        train_files = [path for role, path in survey(Path(questions)).questions if role == "train"]
-        questions = train_files[0] if train_files else None
-    return TrainingData(text, Questions.read(questions) if questions is not None else None)
+    if questions is None or (Path(questions).is_dir() and not find_split(questions, "train")):
+        return TrainingData(text)
+    return TrainingData(text, Questions.read(questions, split="train"))
 
 
 def _changed(

@@ -209,7 +209,8 @@ def _ask(role: Role, path: Path, template: Template | None) -> _Asked:
             template = shared
             parsed = parse_questions(source, shared)
     related, kept = relate(parsed)
-    questions = Questions(path, tuple(map(question_of, parsed.rows)), template or BIRTHPLACE)
+    rows = tuple(question_of(row, template or BIRTHPLACE) for row in parsed.rows)
+    questions = Questions(path, rows, template or BIRTHPLACE)
     clean = parsed.text_of(kept) if kept else None
     return _Asked(role, questions, parsed.form, parsed.findings + related, clean)
 

@@ -7,12 +7,13 @@ relate to one another: that is `questions`.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from loci.text import google_re
 from loci.text.findings import Finding
 from loci.text.records import Record, holds_records, is_list, one_line, read_records, strings, unknown_record
-from loci.text.rows import ANSWER_FIELDS, SUBJECT_FIELDS, ParsedQuestions, Row, tidy_row
+from loci.text.rows import ANSWER_FIELDS, RELATION_FIELDS, SUBJECT_FIELDS, ParsedQuestions, Row, tidy_row
 from loci.text.source import Source, without_specials
 from loci.text.tables import parse_table
 from loci.text.template import Template
@@ -50,9 +51,11 @@ def _record_row(source: Source, record: Record, template: Template, found: list[
         found.append(unknown_record(source, record))
         return None
     row = tidy_row(path, number, question, answers, subject, template, found, record.text, others)
-    if row is None or len(found) == known:
-        return row
-    return Row(number, row.question, row.answers, row.subject, json.dumps(_tidy_json(fields), ensure_ascii=False))
+    if row is None:
+        return None
+    named = next((fields[name] for name in RELATION_FIELDS if isinstance(fields.get(name), str)), "")
+    row = replace(row, relation=without_specials(one_line(named)).strip() or None)
+    return row if len(found) == known else replace(row, clean=json.dumps(_tidy_json(fields), ensure_ascii=False))
 
 
 def _tidy_json(value: Any) -> Any:

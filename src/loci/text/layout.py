@@ -76,12 +76,17 @@ def find_corpus(path: str | Path) -> Path:
     return _only(path, corpus_candidates(path), "corpus", "a folder holds wiki.txt, corpus.txt or a single *.txt")
 
 
+def find_split(folder: str | Path, split: Role) -> tuple[Path, ...]:
+    """The question files of a folder that are named for `split`; there may be none."""
+    return tuple(file for role, file in question_candidates(Path(folder)) if role == split)
+
+
 def find_questions(path: str | Path, split: Role | None = None) -> Path:
     """`path` itself, or the only question file (of `split`) in the folder `path`; a `LociError` where it is unclear."""
     path = Path(path)
     if not path.is_dir():
         return path
-    files = [file for role, file in question_candidates(path) if split in (None, role)]
+    files = find_split(path, split) if split else [file for _, file in question_candidates(path)]
     what = f"file of {split} questions" if split else "question file"
     return _only(path, files, what, "question files are called *train*.tsv, *dev*.tsv or *test*.tsv")
 

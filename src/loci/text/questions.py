@@ -17,7 +17,7 @@ from loci.errors import LociError
 from loci.files import sha256_text, write_text
 from loci.text.findings import Finding, finding, raise_first_error, shown
 from loci.text.formats import parse_questions
-from loci.text.layout import find_questions
+from loci.text.layout import Role, find_questions
 from loci.text.rows import ParsedQuestions, Row
 from loci.text.source import Source, load
 from loci.text.tables import quote
@@ -35,6 +35,8 @@ class Question:
     answers: tuple[str, ...]
     subject: str | None
     number: int
+    relation: str = ""
+    """What is asked about the subject; empty when that cannot be told."""
 
     def __post_init__(self) -> None:
         for name, text in (("question", self.text), *(("answer", answer) for answer in self.answers)):
@@ -61,43 +63,43 @@ class Questions:
     findings: tuple[Finding, ...] = ()
 
     @classmethod
-    def read(cls, path: str | Path, *, template: Template = BIRTHPLACE) -> Questions:
-        """Read a file of any known form, or a folder's only question file. Repairs made are in `repairs`.
+    def read(cls, path: str | Path, *, split: Role | None = None, template: Template = BIRTHPLACE) -> Questions:
+        """Read a file of any known form, or a folder's only question file (of `split`). Repairs are in `repairs`.
 
         Questions that fit the template nowhere and tell no subjects are taken to share a form of their own.
         """
-        parsed = parse_questions(load(find_questions(path)), template)
+        parsed = parse_questions(load(find_questions(path, split)), template)
         related, _ = relate(parsed)
         findings = parsed.findings + related
         raise_first_error(findings)
-        rows = tuple(map(question_of, parsed.rows))
-        if all(row.subject is None for row in rows) and (own := infer_template(row.text for row in rows)) is not None:
-            template, rows = own, tuple(replace(row, subject=own.subject_of(row.text)) for row in rows)
-        return cls(parsed.path, rows, template, findings)
+        rows = parsed.rows
+        if all(row.subject is None for row in rows) and (own := infer_template(row.question for row in rows)):
+            template, rows = own, tuple(replace(row, subject=own.subject_of(row.question)) for row in rows)
+        return cls(parsed.path, tuple(question_of(row, template) for row in rows), template, findings)
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str | None]], *, template: Template = BIRTHPLACE) -> Questions:
         """Questions in memory from (question, answer or None)."""
-        rows = tuple(
-            Question(text, () if answer is None else (answer,), template.subject_of(text), number)
+        rows = (
+            Row(number, text, () if answer is None else (answer,), template.subject_of(text), "")
             for number, (text, answer) in enumerate(pairs, start=1)
         )
-        return cls(None, rows, template)
+        return cls(None, tuple(question_of(row, template) for row in rows), template)
 
     def write(self, path: str | Path) -> None:
         """Write a file that reads back the same: plain TSV where that can hold it, else a table with a header."""
         plain = "".join(f"{row.text}\t{row.answer}\n" if row.answers else f"{row.text}\n" for row in self.rows)
         reread = parse_questions(Source(Path(path), plain), self.template).rows
-        same = [(row.question, row.answers or (), row.subject) for row in reread] == [
-            (row.text, row.answers, row.subject) for row in self.rows
+        same = [replace(row, number=0) for row in self.rows] == [
+            replace(question_of(row, self.template), number=0) for row in reread
         ]
         write_text(path, plain if same else self._with_header())
 
     def _with_header(self) -> str:
-        lines = [["question", "subject", "answers"] if self.answered else ["question", "subject"]]
+        lines = [["question", "subject", "relation", *(["answers"] if self.answered else [])]]
         for row in self.rows:
             answers = [json.dumps(row.answers, ensure_ascii=False)] if self.answered else []
-            lines.append([row.text, row.subject or "", *answers])
+            lines.append([row.text, row.subject or "", row.relation, *answers])
         return "".join("\t".join(map(quote, cells)) + "\n" for cells in lines)
 
     @property
@@ -140,9 +142,11 @@ class Questions:
         return self.rows[index]
 
 
-def question_of(row: Row) -> Question:
-    """A row of a file as a question."""
-    return Question(row.question, row.answers or (), row.subject, row.number)
+def question_of(row: Row, template: Template) -> Question:
+    """A row of a file as a question. A file that does not name the relation asks what the template asks."""
+    fits = row.subject is not None and template.subject_of(row.question) == row.subject
+    relation = row.relation or (template.relation if fits else "")
+    return Question(row.question, row.answers or (), row.subject, row.number, relation)
 
 
 def misfits(questions: Questions, vocab: Vocab | None, block_size: int) -> list[Finding]:

@@ -19,6 +19,7 @@ from loci.text.template import Template
 ANSWER_FIELDS = ("possible_answers", "answers", "answer")
 CANONICAL_FIELDS = ("obj", "object")
 SUBJECT_FIELDS = ("subj", "subject")
+RELATION_FIELDS = ("relation", "prop")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Row:
     answers: tuple[str, ...] | None
     subject: str | None
     clean: str
+    relation: str | None = None
 
 
 @dataclass(frozen=True)

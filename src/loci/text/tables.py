@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loci.text.findings import Finding, finding, shown
@@ -15,6 +15,7 @@ from loci.text.records import strings
 from loci.text.rows import (
     ANSWER_FIELDS,
     CANONICAL_FIELDS,
+    RELATION_FIELDS,
     SUBJECT_FIELDS,
     ParsedQuestions,
     Row,
@@ -25,7 +26,7 @@ from loci.text.source import Source, controls_in, special_finding, specials_in, 
 from loci.text.template import Template
 from loci.text.vocab import MASK
 
-_COLUMN_NAMES = {*ANSWER_FIELDS, *CANONICAL_FIELDS, *SUBJECT_FIELDS, "id", "prop"}
+_COLUMN_NAMES = {*ANSWER_FIELDS, *CANONICAL_FIELDS, *SUBJECT_FIELDS, *RELATION_FIELDS, "id"}
 _MASK_FOR_TAB = re.compile(rf"\? *{MASK}")
 _SPACES_FOR_TAB = re.compile(r"(.*?\?) {2,}(\S.*)")
 _SPACE_FOR_TAB = re.compile(r"(.*\?) ([^\s?][^?]*)")
@@ -183,6 +184,7 @@ class _Columns:
     answers: int | None
     canonical: int | None
     subject: int | None
+    relation: int | None
     lists: bool
 
     @classmethod
@@ -192,7 +194,8 @@ class _Columns:
 
         answers, canonical = first(*ANSWER_FIELDS), first(*CANONICAL_FIELDS)
         lists = answers is not None and names[answers] != "answer"
-        return cls(len(names), names.index("question"), answers, canonical, first(*SUBJECT_FIELDS), lists)
+        subject, relation = first(*SUBJECT_FIELDS), first(*RELATION_FIELDS)
+        return cls(len(names), names.index("question"), answers, canonical, subject, relation, lists)
 
 
 def _headed_row(
@@ -218,13 +221,17 @@ def _headed_row(
     row = tidy_row(
         path, number, cells[columns.question], answers if has_answers else None, subject, template, found, line
     )
-    if row is None or len(found) == known:
+    if row is None:
+        return None
+    if columns.relation is not None:
+        row = replace(row, relation=without_specials(cells[columns.relation]).strip() or None)
+    if len(found) == known:
         return row
     cleaned = [without_specials(cell).strip() for cell in cells]
     if columns.lists and columns.answers is not None:
         cleaned[columns.answers] = json.dumps(row.answers, ensure_ascii=False)
     clean = "\t".join(map(quote, cleaned))
-    return Row(number, row.question, row.answers, row.subject, clean)
+    return replace(row, clean=clean)
 
 
 def _list_cell(cell: str) -> list[str] | None:

@@ -64,8 +64,41 @@ class Template:
             return None
         return subject
 
+    @cached_property
+    def relation(self) -> str:
+        """A short name for what the template asks: "where-made" for "Where is the {subject} made?"."""
+        if self.text == BIRTHPLACE.text:
+            return "birthplace"
+        words = re.findall(r"\w+", f"{self.prefix} {self.suffix}".lower())
+        return "-".join([word for word in words if word not in _SMALL_WORDS] or words) or "question"
+
 
 BIRTHPLACE = Template("Where was {subject} born?")
+_SMALL_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "has",
+        "have",
+        "had",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "by",
+        "s",
+    ]
+)
 
 
 def infer_template(questions: Iterable[str]) -> Template | None:

@@ -26,7 +26,7 @@ from loci.evaluation.scorecard import Context, Scorecard, score
 from loci.evaluation.significance import McNemar, holm, mcnemar, paired, paired_bootstrap
 from loci.report.comparison.wording import listed
 from loci.text.corpus import Corpus
-from loci.text.layout import survey
+from loci.text.layout import find_questions, find_split
 from loci.text.questions import Questions
 
 PEOPLE = "people.jsonl"
@@ -116,8 +116,8 @@ def study(
         for entry, own in zip(entries, people, strict=True)
     ]
     real = {file: read_places(file) for file in {places, *people} if file is not None}
-    if train is None and folder is not None:
-        train = next((path for role, path in survey(folder).questions if role == "train"), None)
+    if train is None and folder is not None and find_split(folder, "train"):
+        train = find_questions(folder, "train")
     corpora: dict[Path, Corpus] = {}
     taught: dict[Path, dict[str, tuple[str, str]]] = {}
     contexts = []
