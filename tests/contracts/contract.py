@@ -11,6 +11,7 @@ from torch import Tensor
 
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
+from loci.model.activations import IN_A_BLOCK, activation_names, run_with_activations
 from loci.model.attention import ATTENTIONS
 from loci.model.positions import POSITIONS
 from loci.model.trunk import TRUNKS
@@ -169,7 +170,7 @@ def traced(model: GPT) -> None:
         torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]), rtol=0, atol=CLOSE)
         if model.config.trunk == "plain":
             assert (weights.triu(1) == 0).all()
-    if model.trunk.traces_with_cache:
+    if model.trunk.taps_with_cache:
         cache = model.make_cache(len(ids), LENGTH)
         model(ids[:, :7], cache=cache)
         _, late = model(ids[:, 7:], cache=cache, trace=True)
@@ -177,8 +178,62 @@ def traced(model: GPT) -> None:
         for weights, part in zip(trace, late, strict=True):
             torch.testing.assert_close(part, weights[:, :, 7:], rtol=0, atol=CLOSE)
     else:
-        with pytest.raises(LociError, match="trace"):
+        with pytest.raises(LociError, match="whole sequences"):
             model(ids[:, :1], cache=model.make_cache(len(ids), LENGTH), trace=True)
+
+
+def named(model: GPT) -> None:
+    """Every name is there, in the shape that is documented, and reading them changes nothing."""
+    ids, config = draw_ids(), model.config
+    logits, seen = run_with_activations(model, ids)
+    torch.testing.assert_close(logits, model(ids).logits.detach(), rtol=0, atol=CLOSE)
+    assert sorted(seen) == sorted(activation_names(model))
+    assert not any(value.requires_grad for value in seen.values())
+    stream = (len(ids), LENGTH, config.n_embd)
+    assert seen["embed"].shape == seen["final.resid"].shape == seen["final.norm"].shape == stream
+    for block in range(config.n_layer):
+        own = {name: seen[f"blocks.{block}.{name}"] for name in IN_A_BLOCK}
+        read = own["resid_pre"].shape
+        assert {own[name].shape for name in ("attn.out", "resid_mid", "mlp.out", "resid_post")} == {read}
+        assert own["attn.head_out"].shape == (len(ids), config.n_head, read[1], config.head_width)
+        assert own["attn.pattern"].shape[:3] == (len(ids), config.n_head, read[1])
+        torch.testing.assert_close(own["resid_mid"], own["resid_pre"] + own["attn.out"], rtol=0, atol=CLOSE)
+        torch.testing.assert_close(own["resid_post"], own["resid_mid"] + own["mlp.out"], rtol=0, atol=CLOSE)
+    assert torch.equal(seen["final.resid"], seen[f"blocks.{config.n_layer - 1}.resid_post"])
+    torch.testing.assert_close(model.logits(seen["final.norm"]), logits, rtol=0, atol=CLOSE)
+    _, some = run_with_activations(model, ids, ["blocks.*.attn.pattern"])
+    assert torch.equal(some["blocks.0.attn.pattern"], seen["blocks.0.attn.pattern"])
+    assert len(some) == config.n_layer
+
+
+def patched(model: GPT) -> None:
+    """A name patched with its own value changes nothing, with another the logits; a text's last state is its answer."""
+    ids, other = draw_ids(), draw_ids(seed=7)
+    logits, seen = run_with_activations(model, ids)
+    own, _ = run_with_activations(model, ids, [], patch=seen)
+    torch.testing.assert_close(own, logits, rtol=0, atol=CLOSE)
+    target, theirs = run_with_activations(model, other)
+    last = f"blocks.{model.config.n_layer - 1}.resid_post"
+    moved, kept = run_with_activations(model, ids, [last], patch={last: theirs[last]})
+    torch.testing.assert_close(moved, target, rtol=0, atol=CLOSE)
+    assert torch.equal(kept[last], theirs[last])
+    for name in seen:
+        changed, _ = run_with_activations(model, ids, [], patch={name: lambda value: value + value.roll(1, dims=-1)})
+        assert (changed - logits).abs().max() > CLOSE, name
+
+
+def ablated(model: GPT) -> None:
+    """Every head's contribution can be taken away, alone and with others; what is left is the rest."""
+    ids = draw_ids()
+    logits = model(ids).logits.detach()
+    heads = [(block, head) for block in range(model.config.n_layer) for head in range(model.config.n_head)]
+    for block, head in heads:
+        without, seen = run_with_activations(model, ids, ["*.head_out"], ablate=[(block, head)])
+        assert (without - logits).abs().max() > CLOSE, (block, head)
+        assert not seen[f"blocks.{block}.attn.head_out"][:, head].any()
+        assert seen[f"blocks.{block}.attn.head_out"][:, 1 - head].all()
+    _, seen = run_with_activations(model, ids, ["*.head_out"], ablate=heads)
+    assert not any(value.any() for value in seen.values())
 
 
 @torch.no_grad()
@@ -228,6 +283,9 @@ CHECKS: tuple[Callable[[GPT], None], ...] = (
     cached_ragged,
     cached_shared_prefix,
     traced,
+    named,
+    patched,
+    ablated,
     checkpoint,
     gradients,
     reproducible,

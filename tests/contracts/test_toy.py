@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import contract
 import pytest
 from contract import CHECKS, TINY, build, valid_points
-from toy_decay import DecayAttention, LeakyAttention, ShortAttention
+from toy_decay import DeafAttention, DecayAttention, LeakyAttention, ShortAttention
 
 from loci.errors import LociError
 from loci.model import GPT
@@ -40,6 +40,9 @@ def test_its_name_is_unknown_again_and_the_error_lists_the_known_ones() -> None:
         (LeakyAttention, contract.prefixes_agree),
         (LeakyAttention, contract.cached),
         (ShortAttention, contract.receptive_field),
+        (ShortAttention, contract.named),
+        (DeafAttention, contract.ablated),
+        (DeafAttention, contract.patched),
     ],
     ids=lambda value: value.__name__,
 )

@@ -7,11 +7,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.attention import Attention
-from loci.model.attention.base import place_indices, visible_mask
+from loci.model.attention.base import mix, positions_of, visible_mask
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, linear
 from loci.model.positions import Positions
+from loci.model.tap import Tap
 
 
 class DecayAttention(Attention):
@@ -24,30 +25,39 @@ class DecayAttention(Attention):
         self.value = nn.Linear(config.n_embd, config.n_embd)
 
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, trace: bool = False
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, tap: Tap | None = None
+    ) -> Float[Tensor, "B T C"]:
         v = self.split_heads(self.value(x))
         if cache is not None:
             v = cache.extend("v", v)
-        back = torch.arange(v.shape[2]) - place_indices(x, cache)[:, None, :, None]
-        weights = back.to(x.dtype).masked_fill(~visible_mask(x, cache), -torch.inf).softmax(-1)
-        weights = weights.expand(x.shape[0], self.n_head, -1, -1)
-        return self.merge_heads(weights @ v), weights if trace else None
+        back = torch.arange(v.shape[2]) - positions_of(x, cache)[:, None, :, None]
+        scores = back.to(x.dtype).masked_fill(~visible_mask(x, cache), -torch.inf).expand(-1, self.n_head, -1, -1)
+        return self.merge_heads(mix(scores, v, dropout=self.dropout, tap=tap))
 
 
 class LeakyAttention(DecayAttention):
     """What the contract must catch: it reads the next character."""
 
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, trace: bool = False
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
-        return super().forward(x.roll(-1, dims=1), cache=cache, trace=trace)
+        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, tap: Tap | None = None
+    ) -> Float[Tensor, "B T C"]:
+        return super().forward(x.roll(-1, dims=1), cache=cache, tap=tap)
 
 
 class ShortAttention(DecayAttention):
     """What the contract must catch: it reads its own character only."""
 
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, trace: bool = False
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
-        return self.value(x), None
+        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, tap: Tap | None = None
+    ) -> Float[Tensor, "B T C"]:
+        return self.value(x)
+
+
+class DeafAttention(DecayAttention):
+    """What the contract must catch: it shows its weights and does not use what comes back."""
+
+    def forward(
+        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, tap: Tap | None = None
+    ) -> Float[Tensor, "B T C"]:
+        super().forward(x, cache=cache, tap=tap)
+        return super().forward(x, cache=cache)

@@ -17,6 +17,7 @@ from loci.model.attention.base import merge_heads, split_heads
 from loci.model.attention.cross import CrossAttention
 from loci.model.attention.synthesizer_factorised import factor_sizes
 from loci.model.positions import POSITIONS
+from loci.model.tap import Tap
 
 D, H, T, BLOCK = 8, 2, 6, 9
 CONFIG = GPTConfig(vocab_size=5, block_size=BLOCK, n_head=H, n_embd=D, attn_pdrop=0.0, resid_pdrop=0.0)
@@ -33,6 +34,12 @@ def make(name: str, positions: str = "learned", **changes: object) -> Attention:
 
 def some_x(rows: int = 2) -> Tensor:
     return torch.randn(rows, T, D, generator=torch.Generator().manual_seed(99), dtype=torch.float64)
+
+
+def traced(layer: Attention, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Output and weights."""
+    tap = Tap(["pattern"])
+    return layer(x, tap=tap), tap.kept["pattern"]
 
 
 def values_of(layer: Attention, x: Tensor) -> Tensor:
@@ -87,7 +94,7 @@ def head_scores(layer: Attention, x: Tensor) -> Callable[[int, int, int], Tensor
 @pytest.mark.parametrize("name", list(ATTENTIONS))
 def test_weights_are_the_softmax_of_the_written_out_scores(name: str) -> None:
     layer, x = make(name), some_x()
-    _, weights = layer(x, trace=True)
+    _, weights = traced(layer, x)
     score = head_scores(layer, x)
     for b, h, t in ((0, 0, 0), (0, 1, 3), (1, 0, 5), (1, 1, 5)):
         expected = torch.stack([score(b, h, t, s) for s in range(t + 1)]).softmax(0)
@@ -99,33 +106,33 @@ def test_weights_are_the_softmax_of_the_written_out_scores(name: str) -> None:
 @pytest.mark.parametrize("name", list(ATTENTIONS))
 def test_the_trace_reproduces_the_output(name: str) -> None:
     layer, x = make(name), some_x()
-    out, weights = layer(x, trace=True)
+    out, weights = traced(layer, x)
     if name == "naive":
         expected = weights[:, 0] @ x
     else:
         expected = layer.proj(merge_heads(weights @ split_heads(values_of(layer, x), H)))
     torch.testing.assert_close(out, expected, rtol=0, atol=1e-12)
-    torch.testing.assert_close(layer(x)[0], expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(layer(x), expected, rtol=0, atol=1e-12)
 
 
 def test_naive_heads_are_all_alike_and_have_nothing_to_learn() -> None:
     layer = make("naive")
-    _, weights = layer(some_x(), trace=True)
+    _, weights = traced(layer, some_x())
     assert torch.equal(weights[:, 0], weights[:, 1])
     assert list(layer.parameters()) == []
 
 
 def test_a_normalised_character_wants_itself_most_in_naive_attention() -> None:
     x = torch.nn.functional.normalize(some_x(), dim=-1) * 10
-    _, weights = make("naive")(x, trace=True)
+    _, weights = traced(make("naive"), x)
     assert (weights.argmax(-1) == torch.arange(T)).all()
 
 
 @pytest.mark.parametrize("temperature", [0.1, 2.0])
 def test_a_fixed_temperature_scales_the_scores(temperature: float) -> None:
     cold, default = make("dot", temperature=temperature), make("dot")
-    _, weights = cold(some_x(), trace=True)
-    _, before = default(some_x(), trace=True)
+    _, weights = traced(cold, some_x())
+    _, before = traced(default, some_x())
     ratio = temperature * math.sqrt(D // H)
     row, reference = weights[0, 0, 5].log(), before[0, 0, 5].log()
     torch.testing.assert_close(row - row[0], ratio * (reference - reference[0]), rtol=0, atol=1e-10)
@@ -136,9 +143,9 @@ def test_a_trained_temperature_starts_at_the_fixed_one_and_is_one_a_head() -> No
     layer.load_state_dict(fixed.state_dict(), strict=False)
     with torch.no_grad():
         layer.temperature.log_beta.fill_(math.log(layer.temperature.start))
-    torch.testing.assert_close(layer(some_x())[0], fixed(some_x())[0], rtol=0, atol=1e-12)
+    torch.testing.assert_close(layer(some_x()), fixed(some_x()), rtol=0, atol=1e-12)
     assert layer.temperature.log_beta.shape == (H,)
-    layer(some_x())[0].sum().backward()
+    layer(some_x()).sum().backward()
     assert (layer.temperature.log_beta.grad != 0).all()
 
 
@@ -146,23 +153,23 @@ def test_value_embeddings_are_mixed_into_the_values() -> None:
     x, extra = some_x(), some_x().flip(1)
     for name in ATTENTIONS:
         layer = make(name, value_embeddings=True)
-        without, with_them = layer(x)[0], layer(x, values=extra)[0]
+        without, with_them = layer(x), layer(x, values=extra)
         assert not torch.allclose(without, with_them)
         with torch.no_grad():
             layer.value_mix.zero_()
-        torch.testing.assert_close(layer(x, values=extra)[0], without, rtol=0, atol=1e-12)
+        torch.testing.assert_close(layer(x, values=extra), without, rtol=0, atol=1e-12)
 
 
 def test_the_random_synthesizer_does_not_look_at_the_text() -> None:
     layer = make("synthesizer-random")
-    assert torch.equal(layer(some_x(), trace=True)[1], layer(some_x().flip(1), trace=True)[1])
+    assert torch.equal(traced(layer, some_x())[1], traced(layer, some_x().flip(1))[1])
 
 
 def test_the_dense_synthesizer_does_not_look_at_the_keys() -> None:
     layer, x = make("synthesizer"), some_x()
     other = x.clone()
     other[:, :5] = 0
-    assert torch.equal(layer(x, trace=True)[1][:, :, 5], layer(other, trace=True)[1][:, :, 5])
+    assert torch.equal(traced(layer, x)[1][:, :, 5], traced(layer, other)[1][:, :, 5])
 
 
 @given(st.integers(1, 5000))
@@ -188,14 +195,17 @@ def test_cross_attention_reads_what_the_mask_shows() -> None:
     layer = CrossAttention(CONFIG, POSITIONS["none"](CONFIG)).double()
     x, context = some_x()[:, :3], some_x().flip(0)
     mask = torch.tensor([[1, 0, 0, 1, 0, 0], [0, 1, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1]]).bool()[None, None]
-    places, context_places = torch.arange(3)[None], torch.arange(T)[None]
-    args = {"places": places, "context_places": context_places}
-    out, weights = layer(x, context, mask, trace=True, **args)
+
+    def read(context: Tensor, tap: Tap | None = None) -> Tensor:
+        return layer.read(x, torch.arange(3)[None], *layer.keys_values(context, torch.arange(T)[None]), mask, tap=tap)
+
+    tap = Tap(["pattern"])
+    out, weights = read(context, tap), tap.kept["pattern"]
     assert (weights[:, :, ~mask[0, 0]] == 0).all()
-    torch.testing.assert_close(layer(x, context, mask, **args)[0], out, rtol=0, atol=1e-12)
+    torch.testing.assert_close(read(context), out, rtol=0, atol=1e-12)
     hidden = context.clone()
     hidden[:, 4:] += 1
-    torch.testing.assert_close(layer(x, hidden, mask, **args)[0][:, :2], out[:, :2], rtol=0, atol=1e-12)
+    torch.testing.assert_close(read(hidden)[:, :2], out[:, :2], rtol=0, atol=1e-12)
     q = split_heads(layer.query(x), H)
     k, v = (split_heads(part, H) for part in layer.key_value(context).chunk(2, dim=-1))
     scores = (q @ k.transpose(-2, -1) / math.sqrt(D // H)).masked_fill(~mask, -torch.inf)

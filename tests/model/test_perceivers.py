@@ -1,4 +1,4 @@
-"""Where latents stand, what they see, and that the linear way is the written-out one."""
+"""Where latents anchor, what they see, and that the linear way is the written-out one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from loci.model import GPT, VARIANTS, GPTConfig
 from loci.model.attention.windowed import band, pairs_of_pieces, running_mean
-from loci.model.trunk.perceiver_causal import even_stands, summarises
+from loci.model.tap import Tap
+from loci.model.trunk.perceiver_causal import even_anchors, summarises
 
 BASE = GPTConfig(vocab_size=7, block_size=12, n_layer=3, n_head=2, n_embd=8, bottleneck_dim=4, local_window=3)
 
@@ -19,10 +20,10 @@ BASE = GPTConfig(vocab_size=7, block_size=12, n_layer=3, n_head=2, n_embd=8, bot
 @given(st.integers(1, 300), st.data())
 def test_latents_stand_evenly_over_the_whole_block(block: int, data: st.DataObject) -> None:
     m = data.draw(st.integers(1, block))
-    stands = even_stands(BASE.replace(block_size=block, bottleneck_dim=m))
-    assert stands[0] == 0
-    assert len(stands) == m
-    lengths = [after - stand for stand, after in itertools.pairwise((*stands, block))]
+    anchors = even_anchors(BASE.replace(block_size=block, bottleneck_dim=m))
+    assert anchors[0] == 0
+    assert len(anchors) == m
+    lengths = [after - anchor for anchor, after in itertools.pairwise((*anchors, block))]
     assert set(lengths) <= {block // m, -(-block // m)}
 
 
@@ -48,7 +49,7 @@ def test_banded_and_written_out_attention_agree(block: int, data: st.DataObject,
     dense, trace = model(ids, trace=True)
     torch.testing.assert_close(banded, dense, rtol=0, atol=1e-10)
     up = trace[-1]
-    latents = sum(stand < length for stand in even_stands(config))
+    latents = sum(anchor < length for anchor in even_anchors(config))
     assert up.shape == (2, 2, length, latents + length)
     assert (up[..., latents:].triu(1) == 0).all()
 
@@ -61,9 +62,11 @@ def test_the_trace_of_the_way_up_reproduces_what_was_read(window: int) -> None:
     x = torch.randn(2, 11, 8, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     places = torch.arange(11)[None]
     k, v = trunk.down_block.keys_values(x, places, None)
-    latents = trunk._deepen(x[:, trunk.stands], torch.arange(4)[None], k, v, None, None)
-    memory = trunk.up_block.latent_keys_values(latents, trunk.stands[None])
-    read, weights = trunk.up_block.read(x, places, memory, trunk.stands, cache=None, trace=True, values=None)
+    latents = trunk._deepen(x[:, trunk.anchors], torch.arange(4)[None], k, v, None, None)
+    memory = trunk.up_block.latent_keys_values(latents, trunk.anchors[None])
+    tap = Tap(["pattern"])
+    read = trunk.up_block.read(x, places, memory, trunk.anchors, cache=None, tap=tap, values=None)
+    weights = tap.kept["pattern"]
     _, own = trunk.up_block.attn.keys_values(trunk.up_block.ln1(x), places)
     mixed = (weights @ torch.cat((memory[1], own), dim=2)).transpose(1, 2).flatten(2)
     torch.testing.assert_close(read, trunk.up_block.attn.proj(mixed), rtol=0, atol=1e-12)
@@ -74,9 +77,9 @@ def test_latents_read_all_up_to_their_stand_and_nothing_after() -> None:
     model = GPT(VARIANTS["perceiver"].apply(BASE)).eval()
     _, trace = model(torch.arange(12)[None] % 7, trace=True)
     down = trace[0][0, 0]
-    for latent, stand in enumerate((0, 3, 6, 9)):
-        assert (down[latent, : stand + 1] > 0).all()
-        assert (down[latent, stand + 1 :] == 0).all()
+    for latent, anchor in enumerate((0, 3, 6, 9)):
+        assert (down[latent, : anchor + 1] > 0).all()
+        assert (down[latent, anchor + 1 :] == 0).all()
     up = trace[-1][0, 0]
     assert (up[8, :3] > 0).all()
     assert up[8, 3] == 0

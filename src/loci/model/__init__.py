@@ -1,4 +1,4 @@
-"""The model room: three independent axes (attention × positions × trunk), one model around them."""
+"""The model: three independent axes (attention × positions × trunk), one model around them."""
 
 from loci.model.config import GPTConfig
 from loci.model.gpt import GPT, Output

@@ -1,4 +1,4 @@
-"""One transformer block: attention and a two-layer perceptron, each behind a norm and beside a residual path."""
+"""One transformer block: attention and an MLP, each after a norm and added to the residual stream."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, total
 from loci.model.positions import Positions
 from loci.model.products import perceptron
+from loci.model.tap import Tap, inside, show
 
 
 def make_norm(config: GPTConfig) -> nn.Module:
@@ -19,7 +20,7 @@ def make_norm(config: GPTConfig) -> nn.Module:
 
 
 def norm_cost(config: GPTConfig, length: int, *, keeps_input: bool = True) -> Cost:
-    """LayerNorm keeps its input and two numbers a position, RMSNorm its input, the normalised input and one."""
+    """LayerNorm keeps its input and two numbers per position, RMSNorm its input, the normalised input and one."""
     d, layer = config.n_embd, config.norm == "layer"
     own = length * (2 if layer else d + 1)
     return Cost(parameters=2 * d if layer else d) + keep(own + length * d if keeps_input else own)
@@ -52,7 +53,21 @@ class MLP(nn.Module):
         return out
 
 
-class Block(nn.Module):
+class ResidualBlock(nn.Module):
+    """What follows attention in a block of any kind: x + attention, then x + mlp(norm x)."""
+
+    ln2: nn.Module
+    mlp: MLP
+
+    def add(
+        self, x: Float[Tensor, "B T C"], attended: Float[Tensor, "B T C"], tap: Tap | None
+    ) -> Float[Tensor, "B T C"]:
+        """The residual stream after the block, from the one before it and what attention read."""
+        x = show(tap, "resid_mid", x + show(tap, "attn.out", attended))
+        return show(tap, "resid_post", x + show(tap, "mlp.out", self.mlp(self.ln2(x))))
+
+
+class Block(ResidualBlock):
     """x + attention(norm x), then x + mlp(norm x)."""
 
     @classmethod
@@ -73,12 +88,11 @@ class Block(nn.Module):
         x: Float[Tensor, "B T C"],
         *,
         cache: LayerCache | None = None,
-        trace: bool = False,
+        tap: Tap | None = None,
         values: Float[Tensor, "B T C"] | None = None,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+    ) -> Float[Tensor, "B T C"]:
         """Mix positions, then channels."""
         # Named only where there are any: a new attention class need not know of value embeddings.
         extra = {} if values is None else {"values": values}
-        mixed, weights = self.attn(self.ln1(x), cache=cache, trace=trace, **extra)
-        x = x + mixed
-        return x + self.mlp(self.ln2(x)), weights
+        x = show(tap, "resid_pre", x)
+        return self.add(x, self.attn(self.ln1(x), cache=cache, tap=inside(tap, "attn"), **extra), tap)

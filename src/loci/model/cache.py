@@ -1,7 +1,7 @@
 """What generation remembers: one clock for the whole model, one small store for each attention layer.
 
-Rows of a batch may have different lengths: each has its own place on the clock, new characters are written at that
-place, and a query sees only the places up to its own. The model moves the clock, once a forward pass; a layer never
+Rows of a batch may have different lengths: each has its own position on the clock, new characters are written there,
+and a query sees only the positions up to its own. The model moves the clock, once per forward pass; a layer never
 does. Knows nothing of attention classes: a layer decides what it stores.
 """
 
@@ -22,10 +22,10 @@ class Clock:
         self.uniform: int | None = 0  # the common length, or None once rows differ
         self.lengths = torch.zeros(batch, dtype=torch.long, device=device)
         self.longest = 0  # upper bound of lengths, known without reading the tensor
-        self._next: dict[int, Tensor] = {}  # places already worked out since the clock last moved
+        self._next: dict[int, Tensor] = {}  # positions already worked out since the clock last moved
 
     def positions(self, width: int) -> Int[Tensor, "b T"]:
-        """Places that the next `width` characters of each row will take: (1, T) while rows agree, else (B, T)."""
+        """Positions that the next `width` characters of each row will take: (1, T) while rows agree, else (B, T)."""
         if width not in self._next:
             if self.uniform is not None:
                 self._next[width] = torch.arange(self.uniform, self.uniform + width, device=self.device)[None]
@@ -34,7 +34,7 @@ class Clock:
         return self._next[width]
 
     def visible(self, width: int) -> Bool[Tensor, "b 1 T S"]:
-        """Which stored places each of the next `width` characters may look at, its own included."""
+        """Which stored positions each of the next `width` characters may look at, its own included."""
         keys = torch.arange(self.longest + width, device=self.device)
         return (keys[None, None, :] <= self.positions(width)[:, :, None])[:, None]
 
@@ -68,7 +68,7 @@ class LayerCache:
         self.stores: dict[str, Tensor] = {}
 
     def extend(self, name: str, new: Float[Tensor, "B H T D"]) -> Float[Tensor, "B H S D"]:
-        """Write the new characters at each row's place; returns all that is stored so far, the new ones included."""
+        """Write the new characters at each row's position; returns all that is stored so far, the new ones included."""
         clock, width = self.clock, new.shape[2]
         if name not in self.stores:
             batch, heads, _, channels = new.shape

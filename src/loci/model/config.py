@@ -48,9 +48,9 @@ class GPTConfig:
     temperature: float | None = None
     """β in softmax(β q·k); None is 1/√I, where I is the width in which queries and keys meet."""
     learn_temperature: bool = False
-    """One β a head is trained, from `temperature` on. Scores that are no inner product have no β."""
+    """One β per head is trained, from `temperature` on. Scores that are no inner product have none."""
     qk_width: int | None = None
-    """I: channels a head in which queries and keys meet; None is n_embd / n_head. It caps the rank of the scores."""
+    """I: channels per head in which queries and keys meet; None is n_embd / n_head. It caps the rank of the scores."""
     norm: str = "layer"
     """Before each sublayer and the head: `layer` or `rms`."""
     activation: str = "gelu"

@@ -1,7 +1,7 @@
 """What a model costs, from formulas: parameters, FLOPs and bytes, layer by layer, without building it.
 
 Each class on an axis states its own cost (`loci.model.costing` has the conventions); here they are put together. Knows
-nothing of time: `benchmarks/attention_cost.py` measures that beside these figures.
+nothing of time: `benchmarks/attention_cost.py` measures that.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Each class on an axis states its own cost with these; `loci.model.cost` puts a model together. All figures are for one
 sequence. Knows nothing of models.
 
-The conventions, which the tests hold against PyTorch's own counters:
+The conventions, which the tests compare with PyTorch's own counters:
 - flops: 2·n·k·m for an (n, k)·(k, m) product, masked parts included; elementwise work is not counted.
 - kept: the bytes that training in single precision keeps from the forward pass for the backward pass. Each operation
   counts what it keeps, unless another has counted the same tensor.

@@ -1,7 +1,7 @@
-"""Query and key projections into one matrix a head, and back: the same scores in two parametrisations.
+"""Query and key projections into one matrix per head, and back: the same scores in two parametrisations.
 
 With q = W_Q x + b_Q and k = W_K y + b_K, a score β q·k is xᵀ(β W_QᵀW_K) y + (β W_Kᵀb_Q)·y and terms that do not depend
-on y, which a softmax over y does not see. So W̃ = β W_QᵀW_K and u = β W_Kᵀb_Q hold all of it. Back again, the (J+1)×J
+on y, which a softmax over y does not see. So W̃ = β W_QᵀW_K and u = β W_Kᵀb_Q contain all of it. Back again, the (J+1)×J
 matrix of W̃ with u as its last row is cut in two by its singular values: exact when its rank allows, else the nearest of
 the asked rank. Knows nothing of training: the model given is left as it is, a new one is returned.
 """
@@ -43,7 +43,7 @@ def fold(model: GPT) -> GPT:
 
 
 def unfold(model: GPT, rank: int) -> GPT:
-    """The folded model with queries and keys of width `rank` a head; the same logits where that rank suffices."""
+    """The folded model with queries and keys of width `rank` per head; the same logits where that rank suffices."""
     config = model.config
     _demand(config, "folded", "unfold")
     if not 1 <= rank <= config.n_embd:

@@ -17,13 +17,14 @@ from loci.model.block import make_norm
 from loci.model.cache import Cache, Clock
 from loci.model.config import GPTConfig
 from loci.model.positions import POSITIONS
-from loci.model.trunk import TRUNKS, Trace
+from loci.model.tap import Tap, Trace, show
+from loci.model.trunk import TRUNKS
 
 INIT_STD = 0.02
 
 
 class Output(NamedTuple):
-    """Logits, and each layer's attention weights when a trace was asked for."""
+    """Logits, and the attention weights when a trace was asked for."""
 
     logits: Float[Tensor, "B T V"]
     trace: Trace | None
@@ -68,9 +69,15 @@ class GPT(nn.Module):
         return min((part for part in (self.positions.limit, self.trunk.limit) if part is not None), default=None)
 
     def hidden(
-        self, ids: Int[Tensor, "B T"], *, cache: Cache | None = None, trace: bool = False
+        self, ids: Int[Tensor, "B T"], *, cache: Cache | None = None, trace: bool = False, tap: Tap | None = None
     ) -> tuple[Float[Tensor, "B T C"], Trace | None]:
-        """The residual stream after the last norm, before the head."""
+        """The residual stream after the last norm, before the head; `trace` asks for the attention weights as well.
+
+        A `tap` reads and changes any activation: `run_with_activations` is the door to it.
+        """
+        if trace:
+            assert tap is None, "a trace is a tap on the attention weights"
+            tap = Tap(["*.attn.pattern"])
         width = ids.shape[1]
         start = cache.clock.longest if cache is not None else 0
         if self.limit is not None and start + width > self.limit:
@@ -78,13 +85,14 @@ class GPT(nn.Module):
                 f"{start + width} characters do not fit the model, which takes {self.limit}",
                 remedy="shorten the prompt or the length to generate, or train with a larger block_size",
             )
-        places = torch.arange(width, device=ids.device)[None] if cache is None else cache.clock.positions(width)
-        x = self.drop(self.positions.embed(self.tok_emb(ids), places))
+        positions = torch.arange(width, device=ids.device)[None] if cache is None else cache.clock.positions(width)
+        x = show(tap, "embed", self.drop(self.positions.embed(self.tok_emb(ids), positions)))
         extra = {} if self.val_emb is None else {"values": self.val_emb(ids)}
-        x, weights = self.trunk(x, cache=cache.layers if cache is not None else None, trace=trace, **extra)
+        x = self.trunk(x, cache=cache.layers if cache is not None else None, tap=tap, **extra)
         if cache is not None:
             cache.clock.advance(width)
-        return self.ln_f(x), weights
+        x = show(tap, "final.norm", self.ln_f(show(tap, "final.resid", x)))
+        return x, tuple(tap.kept.values()) if trace and tap is not None else None
 
     def logits(self, hidden: Float[Tensor, "*N C"]) -> Float[Tensor, "*N V"]:
         """The head, on whatever positions are given."""
@@ -93,9 +101,11 @@ class GPT(nn.Module):
             logits = cap * torch.tanh(logits / cap)
         return logits
 
-    def forward(self, ids: Int[Tensor, "B T"], *, cache: Cache | None = None, trace: bool = False) -> Output:
+    def forward(
+        self, ids: Int[Tensor, "B T"], *, cache: Cache | None = None, trace: bool = False, tap: Tap | None = None
+    ) -> Output:
         """Logits at every position."""
-        hidden, weights = self.hidden(ids, cache=cache, trace=trace)
+        hidden, weights = self.hidden(ids, cache=cache, trace=trace, tap=tap)
         return Output(self.logits(hidden), weights)
 
     def make_cache(self, batch: int, capacity: int) -> Cache:

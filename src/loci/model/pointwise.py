@@ -1,7 +1,7 @@
 """Steps without products whose gradients PyTorch's own operations take several passes over memory for.
 
-At the widths of this house a step is a third pointwise work, and that is bound by memory: each gradient here is written
-with the fewest passes. Values are those of the plain formulas. Knows nothing of layers.
+At the widths of these models a third of a step is pointwise work, which is bound by memory: each gradient here takes
+the fewest passes. Values are those of the plain formulas. Knows nothing of layers.
 """
 
 from __future__ import annotations
@@ -71,16 +71,16 @@ class _UnitRMS(torch.autograd.Function):
 class _Picked(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, wanted: Tensor) -> Tensor:
-        places = wanted.flatten().nonzero().squeeze(1)
-        ctx.save_for_backward(places)
+        rows = wanted.flatten().nonzero().squeeze(1)
+        ctx.save_for_backward(rows)
         ctx.shape = x.shape
-        return x.reshape(-1, x.shape[-1]).index_select(0, places)
+        return x.reshape(-1, x.shape[-1]).index_select(0, rows)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
-        (places,) = ctx.saved_tensors
+        (rows,) = ctx.saved_tensors
         spread = gradient.new_zeros(ctx.shape)
-        # No place is picked twice, so rows are put down; PyTorch, which cannot know, adds them one by one.
-        spread.view(-1, ctx.shape[-1])[places] = gradient
+        # No row is picked twice, so rows are written; PyTorch, which cannot know, adds them one by one.
+        spread.view(-1, ctx.shape[-1])[rows] = gradient
         return spread, None

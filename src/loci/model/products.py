@@ -88,8 +88,8 @@ class _AffineParts(torch.autograd.Function):
         by_weight, by_bias = torch.empty_like(weight), weight.new_empty(len(weight))
         by_input = torch.empty_like(rows)
         ones = rows.new_ones(len(rows))
-        places = (by_weight, weight, by_bias)
-        parts = zip(*(place.split_with_sizes(ctx.widths) for place in places), strict=True)
+        targets = (by_weight, weight, by_bias)
+        parts = zip(*(target.split_with_sizes(ctx.widths) for target in targets), strict=True)
         for index, (gradient, (own_weight, own, own_bias)) in enumerate(zip(flat, parts, strict=True)):
             torch.mm(gradient.t(), rows, out=own_weight)
             torch.mv(gradient.t(), ones, out=own_bias)

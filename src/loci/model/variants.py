@@ -36,11 +36,11 @@ VARIANTS.add("rope", Variant("dot-product attention, rotary positions", {"positi
 VARIANTS.add("none", Variant("dot-product attention, no positions", {"positions": "none"}))
 VARIANTS.add(
     "synthesizer",
-    Variant("dense synthesizer: each character scores the places by itself", {"attention": "synthesizer"}),
+    Variant("dense synthesizer: each character scores the positions by itself", {"attention": "synthesizer"}),
 )
 VARIANTS.add(
     "synthesizer-random",
-    Variant("one trained table of scores a head, the same for every text", {"attention": "synthesizer-random"}),
+    Variant("one trained table of scores per head, the same for every text", {"attention": "synthesizer-random"}),
 )
 VARIANTS.add(
     "synthesizer-factorised",
@@ -50,7 +50,7 @@ VARIANTS.add(
     "synthesizer-mixed",
     Variant("dense synthesizer and dot product in one softmax", {"attention": "synthesizer-mixed"}),
 )
-VARIANTS.add("folded", Variant("one trained matrix a head in place of queries and keys", {"attention": "folded"}))
+VARIANTS.add("folded", Variant("one trained matrix per head instead of queries and keys", {"attention": "folded"}))
 VARIANTS.add("naive", Variant("the inner product without parameters: all heads alike", {"attention": "naive"}))
 VARIANTS.add(
     "perceiver-course",

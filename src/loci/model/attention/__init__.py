@@ -1,4 +1,4 @@
-"""First axis: how positions mix. One class a file; a new one is a file here and a line in the registry."""
+"""First axis: how positions mix. One class per file; a new one is a file here and a line in the registry."""
 
 from loci.model.attention.base import Attention
 from loci.model.attention.dot import DotAttention

@@ -1,9 +1,10 @@
 """The contract every attention class honours, and the mathematics they share.
 
-`forward(x, *, cache=None, trace=False, values=None) -> (out, weights | None)`: causal mixing of positions, weights
-returned only when a trace is asked for, each row summing to 1. `values` comes only where the config asks for value
-embeddings. A class makes its own cache layer, refuses the configs it cannot serve, and states its own cost. Shapes:
-B batch, T queries, S keys, C channels, H heads, D channels a head.
+`forward(x, *, cache=None, tap=None, values=None)` mixes positions causally. With a tap it shows its weights as
+`pattern` (each row sums to 1) and what each head makes of the values as `head_out`, and continues with what the tap
+returns: `mix` does both. `values` comes only where the config asks for value embeddings. A class makes its own cache
+layer, refuses the configs it cannot serve, and states its own cost. Shapes: B batch, T queries, S keys, C channels,
+H heads, D channels per head.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep
 from loci.model.positions import POSITIONS, Positions
+from loci.model.tap import Tap, show
 
 VALUE_MIX_START = 0.5
 
@@ -65,9 +67,9 @@ class Attention(nn.Module):
         x: Float[Tensor, "B T C"],
         *,
         cache: LayerCache | None = None,
-        trace: bool = False,
+        tap: Tap | None = None,
         values: Float[Tensor, "B T C"] | None = None,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+    ) -> Float[Tensor, "B T C"]:
         """Mix the positions of `x` causally."""
 
     def make_cache(self, clock: Clock) -> LayerCache:
@@ -105,21 +107,21 @@ def value_mix_cost(config: GPTConfig, length: int) -> Cost:
 
 
 def refuse_rotation(config: GPTConfig, name: str) -> None:
-    """For classes without queries and keys: turning them would do nothing, so rotary positions are an error."""
+    """For classes without queries and keys: rotating them would do nothing, so rotary positions are an error."""
     if POSITIONS[config.positions].rotates:
         raise LociError(
-            f"{config.positions} positions turn queries and keys, and {name} attention has none",
+            f"{config.positions} positions rotate queries and keys, and {name} attention has none",
             remedy="choose learned positions or none",
         )
 
 
 def causal_mask(width: int, device: torch.device) -> Bool[Tensor, "1 1 T T"]:
-    """True where a query may look: its own place and the ones before."""
+    """True where a query may look: its own position and the ones before."""
     return torch.ones(width, width, dtype=torch.bool, device=device).tril()[None, None]
 
 
-def place_indices(x: Float[Tensor, "B T C"], cache: LayerCache | None) -> Int[Tensor, "b T"]:
-    """The place of each character of `x`: (1, T) or (B, T)."""
+def positions_of(x: Float[Tensor, "B T C"], cache: LayerCache | None) -> Int[Tensor, "b T"]:
+    """The position of each character of `x`: (1, T) or (B, T)."""
     if cache is None:
         return torch.arange(x.shape[1], device=x.device)[None]
     return cache.clock.positions(x.shape[1])
@@ -139,21 +141,30 @@ def attend(
     mask: Bool[Tensor, "b 1 T S"] | None,
     is_causal: bool = False,
     dropout: float = 0.0,
-    trace: bool = False,
-) -> tuple[Float[Tensor, "B H T E"], Float[Tensor, "B H T S"] | None]:
-    """softmax(scale · q·k) v: PyTorch's fused kernel, or the explicit softmax where its weights are asked for.
+    tap: Tap | None = None,
+) -> Float[Tensor, "B H T E"]:
+    """softmax(scale · q·k) v: PyTorch's fused kernel, or the explicit softmax where there is a tap.
 
     A mask of None with `is_causal` is the square causal one; without, everything is visible.
     """
-    if not trace:
+    if tap is None:
         return F.scaled_dot_product_attention(
             q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal, scale=scale
-        ), None
+        )
     if is_causal:
         mask = causal_mask(q.shape[2], q.device)
-    products = q @ k.transpose(-2, -1) * scale
-    weights = (products if mask is None else products.masked_fill(~mask, -torch.inf)).softmax(-1)
-    return F.dropout(weights, dropout) @ v, weights
+    scores = q @ k.transpose(-2, -1) * scale
+    return mix(scores if mask is None else scores.masked_fill(~mask, -torch.inf), v, dropout=dropout, tap=tap)
+
+
+def mix(
+    scores: Float[Tensor, "b H T S"], v: Float[Tensor, "B H S E"], *, dropout: float, tap: Tap | None
+) -> Float[Tensor, "B H T E"]:
+    """softmax(scores) v, with both shown. Scores may be the same for every row of the batch."""
+    weights = scores.softmax(-1)
+    if tap is not None:
+        weights = tap("pattern", weights.expand(len(v), -1, -1, -1))
+    return show(tap, "head_out", F.dropout(weights, dropout) @ v)
 
 
 def self_attend(
@@ -164,12 +175,12 @@ def self_attend(
     scale: float,
     cache: LayerCache | None,
     dropout: float,
-    trace: bool,
-) -> tuple[Float[Tensor, "B H T E"], Float[Tensor, "B H T S"] | None]:
+    tap: Tap | None,
+) -> Float[Tensor, "B H T E"]:
     """`attend` over the causal past, on the fastest path that the cache allows."""
     if cache is None:
-        return attend(q, k, v, scale=scale, mask=None, is_causal=True, dropout=dropout, trace=trace)
+        return attend(q, k, v, scale=scale, mask=None, is_causal=True, dropout=dropout, tap=tap)
     width = q.shape[2]
     sees_all = width == 1 and cache.clock.uniform is not None  # one new character that sees the whole store
     mask = None if sees_all else cache.clock.visible(width)
-    return attend(q, k, v, scale=scale, mask=mask, trace=trace)
+    return attend(q, k, v, scale=scale, mask=mask, tap=tap)

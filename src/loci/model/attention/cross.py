@@ -1,6 +1,6 @@
 """Cross-attention: one sequence reads another.
 
-Its own contract, since there are two lengths: `forward(x, context, mask, ...)`; T queries from `x` read S places of
+Its own contract, since there are two lengths: `forward(x, context, mask, ...)`; T queries from `x` read S positions of
 `context` where the mask lets them. `keys_values` and `read` are its two halves, for those who remember keys and
 values.
 """
@@ -17,6 +17,7 @@ from loci.model.attention.temperature import Temperature
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, total
 from loci.model.positions import Positions
+from loci.model.tap import Tap
 
 
 class CrossAttention(nn.Module):
@@ -59,53 +60,41 @@ class CrossAttention(nn.Module):
         """The share of weights dropped now."""
         return self.attn_pdrop if self.training else 0.0
 
-    def queries(self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"]) -> tuple[Float[Tensor, "B H T D"], float]:
-        """Queries, turned by their places, and the scale still to be applied."""
+    def queries(
+        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"]
+    ) -> tuple[Float[Tensor, "B H T D"], float]:
+        """Queries, rotated by their positions, and the scale still to be applied."""
         q = split_heads(self.query(x), self.n_head)
-        q = self._positions[0].rotate(normalise(q) if self.qk_norm else q, places)
+        q = self._positions[0].rotate(normalise(q) if self.qk_norm else q, positions)
         scaled: tuple[Tensor, float] = self.temperature(q)
         return scaled
 
     def keys_values(
         self,
         context: Float[Tensor, "B S C"],
-        places: Int[Tensor, "b S"],
+        positions: Int[Tensor, "b S"],
         values: Float[Tensor, "B S C"] | None = None,
     ) -> tuple[Float[Tensor, "B H S D"], Float[Tensor, "B H S E"]]:
-        """What the context offers: keys, turned by their places, and values."""
+        """What the context offers: keys, rotated by their positions, and values."""
         k, v = self.key_value(context).split(self.widths, dim=-1)
         if values is not None:
             v = v + self.value_mix * values
         k = split_heads(k, self.n_head)
-        k = self._positions[0].rotate(normalise(k) if self.qk_norm else k, places)
+        k = self._positions[0].rotate(normalise(k) if self.qk_norm else k, positions)
         return k, split_heads(v, self.n_head)
 
     def read(
         self,
         x: Float[Tensor, "B T C"],
-        places: Int[Tensor, "b T"],
+        positions: Int[Tensor, "b T"],
         k: Float[Tensor, "B H S D"],
         v: Float[Tensor, "B H S E"],
         mask: Bool[Tensor, "m 1 T S"],
         *,
-        trace: bool = False,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+        tap: Tap | None = None,
+    ) -> Float[Tensor, "B T C"]:
         """Read keys and values that were made before."""
-        q, scale = self.queries(x, places)
-        mixed, weights = attend(q, k, v, scale=scale, mask=mask, dropout=self.dropout, trace=trace)
+        q, scale = self.queries(x, positions)
+        mixed = attend(q, k, v, scale=scale, mask=mask, dropout=self.dropout, tap=tap)
         out: Tensor = self.resid_drop(self.proj(merge_heads(mixed)))
-        return out, weights
-
-    def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        context: Float[Tensor, "B S C"],
-        mask: Bool[Tensor, "m 1 T S"],
-        *,
-        places: Int[Tensor, "b T"],
-        context_places: Int[Tensor, "c S"],
-        trace: bool = False,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
-        """Each position of `x` reads the context."""
-        k, v = self.keys_values(context, context_places)
-        return self.read(x, places, k, v, mask, trace=trace)
+        return out

@@ -1,7 +1,7 @@
 """Causal dot-product attention: softmax(β q·k) over the past.
 
-Fused query–key–value product and PyTorch's own fused attention where no trace is asked for; the explicit softmax
-where it is. β = 1/√I unless the config says otherwise.
+Fused query–key–value product and PyTorch's own fused attention where there is no tap; the explicit softmax where there
+is one. β = 1/√I unless the config says otherwise.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from loci.model.attention.base import Attention, place_indices, self_attend, value_mix_cost
+from loci.model.attention.base import Attention, positions_of, self_attend, value_mix_cost
 from loci.model.attention.temperature import Temperature
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
@@ -17,6 +17,7 @@ from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.pointwise import unit_rms
 from loci.model.positions import POSITIONS, Positions
 from loci.model.products import affine, affine_parts
+from loci.model.tap import Tap
 
 
 class DotAttention(Attention):
@@ -51,22 +52,22 @@ class DotAttention(Attention):
         x: Float[Tensor, "B T C"],
         *,
         cache: LayerCache | None = None,
-        trace: bool = False,
+        tap: Tap | None = None,
         values: Float[Tensor, "B T C"] | None = None,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
-        """Attend; keys are stored already normalised and rotated, so a cached step turns only its own."""
+    ) -> Float[Tensor, "B T C"]:
+        """Attend; keys are stored already normalised and rotated, so a cached step rotates only its own."""
         q, k, v = affine_parts(self.qkv, x, self.widths)
         q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(self.with_embedded(v, values))
         if self.qk_norm:
             q, k = normalise(q), normalise(k)
-        places = place_indices(x, cache)
-        q, k = self.positions.rotate(q, places), self.positions.rotate(k, places)
+        positions = positions_of(x, cache)
+        q, k = self.positions.rotate(q, positions), self.positions.rotate(k, positions)
         if cache is not None:
             k, v = cache.extend("k", k), cache.extend("v", v)
         q, scale = self.temperature(q)
-        mixed, weights = self_attend(q, k, v, scale=scale, cache=cache, dropout=self.dropout, trace=trace)
+        mixed = self_attend(q, k, v, scale=scale, cache=cache, dropout=self.dropout, tap=tap)
         out: Tensor = self.resid_drop(affine(self.proj, self.merge_heads(mixed)))
-        return out, weights
+        return out
 
 
 def normalise(x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B H T D"]:
@@ -75,22 +76,22 @@ def normalise(x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B H T D"]:
 
 
 def query_key_cost(config: GPTConfig, length: int, keys: int) -> Cost:
-    """What norms, turns and a trained temperature keep beyond queries and keys themselves."""
+    """What norms, rotations and a trained temperature keep beyond queries and keys themselves."""
     meet = config.n_head * config.query_width
     rotates = POSITIONS[config.positions].rotates
     fused = config.attn_pdrop == 0  # if not, `attend_cost` counts the last copies
     copies = int(config.qk_norm) + int(rotates and fused)
     lengths = config.n_head if config.qk_norm else 0  # one number a vector, for the gradient of its norm
-    turned = length if keys == length else length + keys  # self-attention turns both by one table
+    turned = length if keys == length else length + keys  # self-attention rotates both by one table
     tables = turned * config.query_width if rotates else 0
     temperature = Temperature.cost(config, length, width=config.query_width, heads=config.n_head)
     return temperature + keep((length + keys) * (copies * meet + lengths) + tables)
 
 
 def attend_cost(config: GPTConfig, length: int, keys: int) -> Cost:
-    """Scores and sums, 2ℓs(I + D) a head.
+    """Scores and sums, 2ℓs(I + D) per head.
 
-    PyTorch's fused kernel keeps one number a row. It has no dropout: with it, the weights are kept before and after,
+    PyTorch's fused kernel keeps one number per row. It has no dropout: with it, the weights are kept before and after,
     what they were multiplied with, and scaled copies of queries and keys.
     """
     heads, width = config.n_head, config.query_width

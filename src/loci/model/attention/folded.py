@@ -1,6 +1,6 @@
-"""Folded query–key attention: one J×J matrix W̃ a head, trained directly; score = xᵀ W̃ y + u·y.
+"""Folded query–key attention: one J×J matrix W̃ per head, trained directly; score = xᵀ W̃ y + u·y.
 
-The product of the query and key projections is all that a score ever uses: W̃ = β W_Qᵀ W_K. J² parameters a head
+The product of the query and key projections is all that a score ever uses: W̃ = β W_Qᵀ W_K. J² parameters per head
 against 2IJ, and no cap on the rank. u carries what a query bias does, (β W_Kᵀ b_Q)·y; a key bias adds the same to
 every score of a row, which the softmax does not see. `loci.model.folding` converts weights both ways.
 """
@@ -23,14 +23,14 @@ FOLD_STD = 0.0004
 
 
 class FoldedAttention(ScoredAttention):
-    """Scores from one matrix a head; generation remembers the layer's inputs instead of keys."""
+    """Scores from one matrix per head; generation remembers the layer's inputs instead of keys."""
 
     @classmethod
     def check(cls, config: GPTConfig) -> None:
         """Nothing may come between the two projections that are folded."""
         if POSITIONS[config.positions].rotates:
             raise LociError(
-                f"folding needs queries and keys that meet unturned, and {config.positions} positions turn them",
+                f"folding needs queries and keys that meet unrotated, and {config.positions} positions rotate them",
                 remedy="choose learned positions or none",
             )
         if config.qk_norm:
@@ -42,7 +42,7 @@ class FoldedAttention(ScoredAttention):
 
     @classmethod
     def cost(cls, config: GPTConfig, length: int) -> Cost:
-        """H·J² parameters; ℓJ² a head to fold the query, ℓ²J to score."""
+        """H·J² parameters; ℓJ² per head to fold the query, ℓ²J to score."""
         d, heads = config.n_embd, config.n_head
         return total(
             scored_cost(config, length),
@@ -63,7 +63,7 @@ class FoldedAttention(ScoredAttention):
         nn.init.normal_(self.fold, 0.0, FOLD_STD, generator=generator)
 
     def scores(
-        self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
+        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
     ) -> Float[Tensor, "B H T S"]:
         """(xᵀW̃ + u)·y."""
         y = x[:, None]

@@ -1,7 +1,7 @@
 """The inner product without parameters: softmax(β x·y), values x themselves.
 
-The problem set's counter-example. Without projections every head computes the same weights, a character mostly
-wants itself (x·x is the largest product of a normalised x), and nothing can be learned about where to look.
+The problem set's counter-example. Without projections every head computes the same weights, a character attends mostly
+to itself (x·x is the largest product of a normalised x), and where to attend cannot be learned.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.errors import LociError
-from loci.model.attention.base import Attention, place_indices, self_attend, value_mix_cost
+from loci.model.attention.base import Attention, positions_of, self_attend, value_mix_cost
 from loci.model.attention.temperature import Temperature
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, products, total
 from loci.model.positions import POSITIONS, Positions
+from loci.model.tap import Tap
 
 
 class NaiveAttention(Attention):
@@ -23,7 +24,7 @@ class NaiveAttention(Attention):
 
     @classmethod
     def check(cls, config: GPTConfig) -> None:
-        """Turning needs the width that positions were made for."""
+        """Rotation needs the width that positions were made for."""
         if POSITIONS[config.positions].rotates and config.query_width != config.head_width:
             raise LociError("naive attention has no projections, so qk_width cannot differ from n_embd / n_head")
 
@@ -54,19 +55,23 @@ class NaiveAttention(Attention):
         x: Float[Tensor, "B T C"],
         *,
         cache: LayerCache | None = None,
-        trace: bool = False,
+        tap: Tap | None = None,
         values: Float[Tensor, "B T C"] | None = None,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+    ) -> Float[Tensor, "B T C"]:
         """Attend with x as query, key and value."""
         v = self.with_embedded(x, values)
         k = x
-        if self.positions.rotates:  # heads apart only to be turned
-            k = self.merge_heads(self.positions.rotate(self.split_heads(x), place_indices(x, cache)))
+        if self.positions.rotates:  # split into heads only to be rotated
+            k = self.merge_heads(self.positions.rotate(self.split_heads(x), positions_of(x, cache)))
         same = k is v
         q, k = k[:, None], k[:, None]
         if cache is not None:
             k = cache.extend("k", k)
         v = k if same else v[:, None] if cache is None else cache.extend("v", v[:, None])
         q, scale = self.temperature(q)
-        mixed, weights = self_attend(q, k, v, scale=scale, cache=cache, dropout=self.dropout, trace=trace)
-        return self.resid_drop(mixed[:, 0]), None if weights is None else weights.expand(-1, self.n_head, -1, -1)
+        if tap is not None:  # the same numbers with the values cut into heads, so that each head has its own output
+            q, k = q.expand(-1, self.n_head, -1, -1), k.expand(-1, self.n_head, -1, -1)
+            v = self.split_heads(v[:, 0])
+        mixed = self_attend(q, k, v, scale=scale, cache=cache, dropout=self.dropout, tap=tap)
+        out: Tensor = self.resid_drop(mixed[:, 0] if tap is None else self.merge_heads(mixed))
+        return out

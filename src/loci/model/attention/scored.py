@@ -1,4 +1,4 @@
-"""What the classes share that compute their scores explicitly: mask, softmax, weighted sum of the values.
+"""What classes with explicit scores share: mask, softmax, weighted sum of the values.
 
 A subclass gives the scores and nothing else. The values are remembered by generation; what else a class must
 remember it stores itself.
@@ -9,15 +9,15 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from loci.model.attention.base import Attention, place_indices, value_mix_cost, visible_mask
+from loci.model.attention.base import Attention, mix, positions_of, value_mix_cost, visible_mask
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.positions import Positions
+from loci.model.tap import Tap
 
 
 class ScoredAttention(Attention):
@@ -31,27 +31,26 @@ class ScoredAttention(Attention):
 
     @abstractmethod
     def scores(
-        self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
+        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
     ) -> Float[Tensor, "b2 H T S"]:
-        """How much each character of `x`, standing at `places`, wants each of the `n_keys` places so far."""
+        """The score of each of the `n_keys` positions so far for each character of `x`, which is at `positions`."""
 
     def forward(
         self,
         x: Float[Tensor, "B T C"],
         *,
         cache: LayerCache | None = None,
-        trace: bool = False,
+        tap: Tap | None = None,
         values: Float[Tensor, "B T C"] | None = None,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+    ) -> Float[Tensor, "B T C"]:
         """Score, mask, normalise, sum."""
         v = self.split_heads(self.with_embedded(self.value(x), values))
         if cache is not None:
             v = cache.extend("v", v)
-        scores = self.scores(x, place_indices(x, cache), v.shape[2], cache)
-        weights = scores.masked_fill(~visible_mask(x, cache), -torch.inf).softmax(-1)
-        mixed = F.dropout(weights, self.dropout) @ v
+        scores = self.scores(x, positions_of(x, cache), v.shape[2], cache)
+        mixed = mix(scores.masked_fill(~visible_mask(x, cache), -torch.inf), v, dropout=self.dropout, tap=tap)
         out: Tensor = self.resid_drop(self.proj(self.merge_heads(mixed)))
-        return out, weights.expand(x.shape[0], -1, -1, -1) if trace else None
+        return out
 
 
 def scored_cost(config: GPTConfig, length: int) -> Cost:

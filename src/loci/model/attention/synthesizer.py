@@ -1,7 +1,7 @@
 """The dense synthesizer as published: scores = relu(x·W1)·W2 + b2, no query–key product.
 
-Each character says by itself how much it wants each *place*; whatever stands there. W2 and b2 are shared by the
-heads and cover block_size − 1 places, since the course's inputs are one character shorter than the block.
+Each character scores the *positions* by itself, whatever they contain. W2 and b2 are shared by the heads and cover
+block_size − 1 positions, since the course's inputs are one character shorter than the block.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from loci.model.positions import Positions
 W2_START = 0.001
 
 
-def n_places(config: GPTConfig) -> int:
-    """How many places a synthesizer has scores for."""
+def n_positions(config: GPTConfig) -> int:
+    """How many positions a synthesizer has scores for."""
     return config.block_size - 1
 
 
-def check_places(config: GPTConfig) -> None:
-    """A synthesizer needs a place to score."""
-    if n_places(config) < 1:
+def check_positions(config: GPTConfig) -> None:
+    """A synthesizer needs a position to score."""
+    if n_positions(config) < 1:
         raise LociError(
-            f"a synthesizer scores block_size − 1 places, and block_size is {config.block_size}",
+            f"a synthesizer scores block_size − 1 positions, and block_size is {config.block_size}",
             remedy="choose block_size at least 2",
         )
 
@@ -42,8 +42,8 @@ class SynthesizerAttention(ScoredAttention):
 
     @classmethod
     def check(cls, config: GPTConfig) -> None:
-        """No queries and keys to turn."""
-        check_places(config)
+        """No queries and keys to rotate."""
+        check_positions(config)
         refuse_rotation(config, "synthesizer")
 
     @classmethod
@@ -53,7 +53,7 @@ class SynthesizerAttention(ScoredAttention):
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
-        self.limit = n_places(config)
+        self.limit = n_positions(config)
         self.w1 = nn.Linear(config.n_embd, config.n_embd)
         self.w2 = nn.Parameter(torch.empty(config.head_width, self.limit))
         self.b2 = nn.Parameter(torch.zeros(self.limit))
@@ -63,7 +63,7 @@ class SynthesizerAttention(ScoredAttention):
         nn.init.uniform_(self.w2, -W2_START, W2_START, generator=generator)
 
     def scores(
-        self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
+        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
     ) -> Float[Tensor, "B H T S"]:
         """Only the columns that exist so far are computed."""
         return dense_scores(self.split_heads(F.relu(self.w1(x))), self.w2, self.b2, n_keys)
@@ -72,7 +72,7 @@ class SynthesizerAttention(ScoredAttention):
 def dense_scores(
     hidden: Float[Tensor, "B H T D"], w2: Float[Tensor, "D P"], b2: Float[Tensor, "P"], n_keys: int
 ) -> Float[Tensor, "B H T S"]:
-    """hidden·W2 + b2 over the first `n_keys` places."""
+    """hidden·W2 + b2 over the first `n_keys` positions."""
     return hidden @ w2[:, :n_keys] + b2[:n_keys]
 
 
@@ -84,6 +84,6 @@ def hidden_cost(config: GPTConfig, length: int) -> Cost:
 
 def dense_cost(config: GPTConfig, length: int) -> Cost:
     """Making the scores."""
-    places = n_places(config)
-    weights = Cost(parameters=(config.head_width + 1) * places)
+    positions = n_positions(config)
+    weights = Cost(parameters=(config.head_width + 1) * positions)
     return total(hidden_cost(config, length), weights, products(length, config.n_embd, length))

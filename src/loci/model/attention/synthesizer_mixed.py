@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from loci.model.attention.dot import normalise, query_key_cost
 from loci.model.attention.scored import ScoredAttention, scored_cost
-from loci.model.attention.synthesizer import W2_START, check_places, dense_cost, dense_scores, n_places
+from loci.model.attention.synthesizer import W2_START, check_positions, dense_cost, dense_scores, n_positions
 from loci.model.attention.temperature import Temperature
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
@@ -25,8 +25,8 @@ class MixedSynthesizerAttention(ScoredAttention):
 
     @classmethod
     def check(cls, config: GPTConfig) -> None:
-        """The dense half scores places."""
-        check_places(config)
+        """The dense half scores positions."""
+        check_positions(config)
 
     @classmethod
     def cost(cls, config: GPTConfig, length: int) -> Cost:
@@ -45,7 +45,7 @@ class MixedSynthesizerAttention(ScoredAttention):
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
-        self.limit = n_places(config)
+        self.limit = n_positions(config)
         self.qk = nn.Linear(config.n_embd, 2 * config.n_head * config.query_width)
         self.qk_norm = config.qk_norm
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
@@ -59,14 +59,14 @@ class MixedSynthesizerAttention(ScoredAttention):
         nn.init.uniform_(self.w2, -W2_START, W2_START, generator=generator)
 
     def scores(
-        self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
+        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
     ) -> Float[Tensor, "B H T S"]:
         """α₁·dense + α₂·β q·k."""
         dense = dense_scores(self.split_heads(F.relu(self.w1(x))), self.w2, self.b2, n_keys)
         q, k = (self.split_heads(part) for part in self.qk(x).chunk(2, dim=-1))
         if self.qk_norm:
             q, k = normalise(q), normalise(k)
-        q, k = self.positions.rotate(q, places), self.positions.rotate(k, places)
+        q, k = self.positions.rotate(q, positions), self.positions.rotate(k, positions)
         if cache is not None:
             k = cache.extend("k", k)
         q, scale = self.temperature(q)

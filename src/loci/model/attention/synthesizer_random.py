@@ -1,6 +1,6 @@
-"""The random synthesizer: one trained table of scores a head, the same for every text.
+"""The random synthesizer: one trained table of scores per head, the same for every text.
 
-It looks at places only, never at what stands there: how far position alone can take a model.
+It scores positions only, never what they contain: how far position alone can take a model.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from loci.model.attention.base import refuse_rotation
 from loci.model.attention.scored import ScoredAttention, scored_cost
-from loci.model.attention.synthesizer import check_places, n_places
+from loci.model.attention.synthesizer import check_positions, n_positions
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
@@ -25,18 +25,18 @@ class RandomSynthesizerAttention(ScoredAttention):
 
     @classmethod
     def check(cls, config: GPTConfig) -> None:
-        """No queries and keys to turn."""
-        check_places(config)
+        """No queries and keys to rotate."""
+        check_positions(config)
         refuse_rotation(config, "synthesizer-random")
 
     @classmethod
     def cost(cls, config: GPTConfig, length: int) -> Cost:
         """Scores come for nothing; the table has H·P² parameters."""
-        return scored_cost(config, length) + Cost(parameters=config.n_head * n_places(config) ** 2)
+        return scored_cost(config, length) + Cost(parameters=config.n_head * n_positions(config) ** 2)
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
-        self.limit = n_places(config)
+        self.limit = n_positions(config)
         self.table = nn.Parameter(torch.empty(config.n_head, self.limit, self.limit))
 
     def initialise(self, generator: torch.Generator | None) -> None:
@@ -44,7 +44,7 @@ class RandomSynthesizerAttention(ScoredAttention):
         nn.init.normal_(self.table, 0.0, TABLE_STD, generator=generator)
 
     def scores(
-        self, x: Float[Tensor, "B T C"], places: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
+        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
     ) -> Float[Tensor, "b H T S"]:
-        """The rows of the places."""
-        return self.table[:, places, :n_keys].transpose(0, 1)
+        """The rows of the positions."""
+        return self.table[:, positions, :n_keys].transpose(0, 1)

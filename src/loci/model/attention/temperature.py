@@ -27,7 +27,7 @@ class Temperature(nn.Module):
 
     @staticmethod
     def cost(config: GPTConfig, length: int, *, width: int, heads: int) -> Cost:
-        """Nothing when fixed; when trained, one number a head and the queries kept a second time."""
+        """Nothing when fixed; when trained, one number per head and the queries kept a second time."""
         return Cost(parameters=heads) + keep(length * heads * width) if config.learn_temperature else Cost()
 
     def forward(self, q: Float[Tensor, "B H T D"]) -> tuple[Float[Tensor, "B H T D"], float]:

@@ -1,11 +1,11 @@
 """Cross-attention to latents together with a window of one's own sequence, in one softmax and in linear time.
 
-A position reads (1) the latents that stand at or before it, (2) its last w characters, itself included, (3) where
-the characters since the last latent can outnumber the window, one summary of them: their mean key and mean value.
-Since the summary's value is a mean, its weight is spread evenly over those characters in a trace.
+A position reads (1) the latents anchored at or before it, (2) its last w characters, itself included, (3) where the
+characters since the last latent can outnumber the window, one summary of them: their mean key and mean value. Since
+the summary's value is a mean, its weight is spread evenly over those characters in the `pattern`.
 
 Two ways to the same numbers: `banded` cuts the sequence into pieces of w and reads two pieces at a time, so that
-nothing of size ℓ×ℓ exists; `dense` writes the mask out, for traces and for queries that come one at a time.
+nothing of size ℓ×ℓ exists; `dense` writes the mask out, for taps and for queries that come one at a time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from loci.model.attention.dot import query_key_cost
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.positions import Positions
+from loci.model.tap import Tap, show
 
 Pair = tuple[Tensor, Tensor]
 
@@ -30,7 +31,7 @@ class WindowedCrossAttention(CrossAttention):
 
     @classmethod
     def windowed_cost(cls, config: GPTConfig, length: int, latents: int, *, summarises: bool) -> Cost:
-        """ℓ·(m + 2w)·d for scores and for sums: linear in ℓ. The weights, ℓ·(m + 2w) a head, are kept."""
+        """ℓ·(m + 2w)·d for scores and for sums: linear in ℓ. The weights, ℓ·(m + 2w) per head, are kept."""
         d, heads, window = config.n_embd, config.n_head, config.local_window
         meet = heads * config.query_width
         padded = -(-length // window) * window
@@ -61,39 +62,40 @@ class WindowedCrossAttention(CrossAttention):
     def read_both(
         self,
         x: Float[Tensor, "B T C"],
-        places: Int[Tensor, "b T"],
+        positions: Int[Tensor, "b T"],
         latents: Pair,
         own: Pair,
-        stands: Int[Tensor, "n"],
+        anchors: Int[Tensor, "n"],
         starts: Int[Tensor, "b T"],
         *,
         dense: bool,
-        trace: bool,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
-        """Read the latents, which stand at `stands`, and the own sequence, whose running piece began at `starts`."""
-        q, scale = self.queries(x, places)
-        if dense or trace:
-            mixed, weights = self._dense(q * scale, places, latents, own, stands, starts)
+        tap: Tap | None,
+    ) -> Float[Tensor, "B T C"]:
+        """Read the latents anchored at `anchors`, and the own sequence, whose current piece began at `starts`."""
+        q, scale = self.queries(x, positions)
+        if dense or tap is not None:
+            mixed = self._dense(q * scale, positions, latents, own, anchors, starts, tap)
         else:
-            mixed, weights = self._banded(q * scale, latents, own, stands, starts), None
+            mixed = self._banded(q * scale, latents, own, anchors, starts)
         out: Tensor = self.resid_drop(self.proj(merge_heads(mixed)))
-        return out, weights if trace else None
+        return out
 
     def _dense(
         self,
         q: Float[Tensor, "B H T D"],
-        places: Int[Tensor, "b T"],
+        positions: Int[Tensor, "b T"],
         latents: Pair,
         own: Pair,
-        stands: Int[Tensor, "n"],
+        anchors: Int[Tensor, "n"],
         starts: Int[Tensor, "b T"],
-    ) -> tuple[Float[Tensor, "B H T E"], Float[Tensor, "B H T S"]]:
+        tap: Tap | None,
+    ) -> Float[Tensor, "B H T E"]:
         """Every pair written out; the weights are over the n latents, then over the characters."""
-        here = places[:, None, :, None]  # (b, 1, T, 1)
+        here = positions[:, None, :, None]  # (b, 1, T, 1)
         there = torch.arange(own[0].shape[2], device=q.device)
         near = (there <= here) & (there > here - self.window)
         parts = [
-            (q @ latents[0].transpose(-2, -1)).masked_fill(stands > here, -torch.inf),
+            (q @ latents[0].transpose(-2, -1)).masked_fill(anchors > here, -torch.inf),
             (q @ own[0].transpose(-2, -1)).masked_fill(~near, -torch.inf),
         ]
         even = ((there <= here) & (there >= starts[:, None, :, None])).to(q.dtype)
@@ -102,27 +104,28 @@ class WindowedCrossAttention(CrossAttention):
             parts.append((q * (even @ own[0])).sum(-1, keepdim=True))
         weights = torch.cat(parts, dim=-1).softmax(-1)
         if self.summarises:
-            n = stands.shape[0]
+            n = anchors.shape[0]
             on_own = weights[..., n:-1] + weights[..., -1:] * even
             weights = torch.cat((weights[..., :n], on_own), dim=-1)
-        return F.dropout(weights, self.dropout) @ torch.cat((latents[1], own[1]), dim=2), weights
+        weights = show(tap, "pattern", weights)
+        return show(tap, "head_out", F.dropout(weights, self.dropout) @ torch.cat((latents[1], own[1]), dim=2))
 
     def _banded(
         self,
         q: Float[Tensor, "B H T D"],
         latents: Pair,
         own: Pair,
-        stands: Int[Tensor, "n"],
+        anchors: Int[Tensor, "n"],
         starts: Int[Tensor, "1 T"],
     ) -> Float[Tensor, "B H T E"]:
-        """Whole sequences from place 0 on. N pieces of w characters; a piece reads itself and the one before."""
+        """Whole sequences from position 0 on. N pieces of w characters; a piece reads itself and the one before."""
         length = q.shape[2]
-        n, w = stands.shape[0], self.window
+        n, w = anchors.shape[0], self.window
         pieces = -(-length // w)
         fill = (0, 0, 0, pieces * w - length)
         q, k, v = (F.pad(part, fill) for part in (q, *own))
-        places = torch.arange(pieces * w, device=q.device)
-        to_latents = (q @ latents[0].transpose(-2, -1)).masked_fill(stands > places[:, None], -torch.inf)
+        positions = torch.arange(pieces * w, device=q.device)
+        to_latents = (q @ latents[0].transpose(-2, -1)).masked_fill(anchors > positions[:, None], -torch.inf)
         to_near = in_pieces(q, w) @ pairs_of_pieces(k, w).transpose(-2, -1)
         near = band(w, pieces, q.device)
         parts = [to_latents, to_near.masked_fill(~near, -torch.inf).flatten(2, 3)]
@@ -162,5 +165,5 @@ def band(w: int, pieces: int, device: torch.device) -> Tensor:
 def running_mean(x: Float[Tensor, "B H L D"], begin: Int[Tensor, "L"]) -> Float[Tensor, "B H L D"]:
     """Mean of the vectors from `begin[t]` to t, for each t."""
     sums = F.pad(x.cumsum(2), (0, 0, 1, 0))
-    places = torch.arange(x.shape[2], device=x.device)
-    return (sums[:, :, 1:] - sums[:, :, begin]) / (places - begin + 1)[:, None]
+    positions = torch.arange(x.shape[2], device=x.device)
+    return (sums[:, :, 1:] - sums[:, :, begin]) / (positions - begin + 1)[:, None]

@@ -1,6 +1,7 @@
 """Third axis: how blocks are stacked between embedding and head. A new trunk is a file here and a line below."""
 
-from loci.model.trunk.base import Trace, Trunk
+from loci.model.tap import Trace
+from loci.model.trunk.base import Trunk
 from loci.model.trunk.perceiver_causal import CausalPerceiverTrunk
 from loci.model.trunk.perceiver_course import CoursePerceiverTrunk
 from loci.model.trunk.plain import PlainTrunk

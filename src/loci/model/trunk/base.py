@@ -1,7 +1,7 @@
 """The contract every trunk honours.
 
-A trunk maps (B, T, C) to (B, T, C) causally and returns each layer's attention weights when a trace is asked for.
-The plain trunk is a column of blocks. Knows nothing of embeddings or logits.
+A trunk maps (B, T, C) to (B, T, C) causally. With a tap it shows the activations of every block under the names that
+`loci.model.activations` lists. Knows nothing of embeddings or logits.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from torch import Tensor, nn
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
-
-#: Attention weights of every layer, first to last, as returned on request.
-Trace = tuple[Tensor, ...]
+from loci.model.tap import Tap
 
 
 class Trunk(nn.Module):
@@ -25,8 +23,8 @@ class Trunk(nn.Module):
 
     #: Whether generation may feed one character at a time and remember the rest.
     cacheable = True
-    #: Whether a trace can be asked for while a cache is in use.
-    traces_with_cache = True
+    #: Whether a tap can be used together with a cache.
+    taps_with_cache = True
 
     @classmethod
     def check(cls, config: GPTConfig) -> None:
@@ -53,11 +51,11 @@ class Trunk(nn.Module):
         x: Float[Tensor, "B T C"],
         *,
         cache: Sequence[LayerCache] | None = None,
-        trace: bool = False,
+        tap: Tap | None = None,
         values: Float[Tensor, "B T C"] | None = None,
-    ) -> tuple[Float[Tensor, "B T C"], Trace | None]:
+    ) -> Float[Tensor, "B T C"]:
         """Run every layer."""
 
     @abstractmethod
     def make_cache(self, clock: Clock) -> list[LayerCache]:
-        """One empty store a layer."""
+        """One empty store per layer."""

@@ -1,18 +1,18 @@
 """Our perceiver: causal, and blind to nothing.
 
-The published form lets m latents stand on the first m characters. Here they stand evenly over the whole block, on
-the first character of each of m pieces (block 12, m = 4):
+The published form anchors its m latents at the first m characters. Here they are spread evenly over the whole block,
+each at the first character of one of m pieces (block 12, m = 4):
 
     character   0  1  2  3  4  5  6  7  8  9 10 11
     latent      0        1        2        3           latent j reads every character up to its own
     position 8  ▪........▪........▪  ░  █              reads latents 0–2 and its window (w = 2: characters 7, 8)
 
-Why it is whole. A latent reads all characters up to the one it stands on, and a position reads all latents up to
-itself: every character up to the last stand reaches it. The characters since that stand are read directly, through
-a window of `local_window` characters; and where a piece is longer than the window (only then), through one summary
-of the piece so far, its mean key and mean value. Nothing reads a later place, so nothing leaks.
+Why nothing is missed. A latent reads all characters up to its anchor, and a position reads all latents up to itself:
+every character up to the last anchor reaches it. The characters since that anchor are read directly, through a window
+of `local_window` characters; and where a piece is longer than the window (only then), through one summary of the piece
+so far, its mean key and mean value. Nothing reads a later position, so nothing leaks.
 
-What else differs from the published form: a latent starts from its basis vector *and* the character it stands on,
+What else differs from the published form: a latent starts from its basis vector *and* the character it is anchored at,
 and both sides of every cross-attention are normalised.
 
 Cost, with m latents and a window w, both fixed while ℓ grows:
@@ -38,24 +38,25 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, total
 from loci.model.positions import Positions
+from loci.model.tap import Tap
 from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
 
 BASIS_STD = 0.02
 
 
-def even_stands(config: GPTConfig) -> list[int]:
+def even_anchors(config: GPTConfig) -> list[int]:
     """The first character of each of m pieces of the block, as even as can be."""
     return [index * config.block_size // config.bottleneck_dim for index in range(config.bottleneck_dim)]
 
 
 def summarises(config: GPTConfig) -> bool:
     """Whether a piece can be longer than the window, so that its summary is needed."""
-    stands = [*even_stands(config), config.block_size]
-    return max(after - stand for stand, after in pairwise(stands)) > config.local_window
+    anchors = [*even_anchors(config), config.block_size]
+    return max(after - anchor for anchor, after in pairwise(anchors)) > config.local_window
 
 
 class CausalDownBlock(DownBlock):
-    """Latents start from the basis and the character they stand on."""
+    """Latents start from the basis and the character they are anchored at."""
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
@@ -84,44 +85,46 @@ class CausalUpBlock(UpBlock):
         super().__init__(config)
         self.ln_context = make_norm(config)
         self.attn: WindowedCrossAttention = WindowedCrossAttention(config, positions, summarises=summarises(config))
-        stands = torch.tensor(even_stands(config))
-        places = torch.arange(config.block_size)
-        starts = stands[torch.searchsorted(stands, places, right=True) - 1]
-        self.register_buffer("starts", starts, persistent=False)  # the first place of each place's piece
+        anchors = torch.tensor(even_anchors(config))
+        every = torch.arange(config.block_size)
+        starts = anchors[torch.searchsorted(anchors, every, right=True) - 1]
+        self.register_buffer("starts", starts, persistent=False)  # the first position of each position's piece
 
-    def latent_keys_values(self, latents: Float[Tensor, "B n C"], places: Int[Tensor, "b n"]) -> tuple[Tensor, Tensor]:
+    def latent_keys_values(
+        self, latents: Float[Tensor, "B n C"], positions: Int[Tensor, "b n"]
+    ) -> tuple[Tensor, Tensor]:
         """Of the normalised latents."""
-        return self.attn.keys_values(self.ln_context(latents), places)
+        return self.attn.keys_values(self.ln_context(latents), positions)
 
     def read(
         self,
         x: Float[Tensor, "B T C"],
-        places: Int[Tensor, "b T"],
+        positions: Int[Tensor, "b T"],
         latents: tuple[Tensor, Tensor],
-        stands: Int[Tensor, "n"],
+        anchors: Int[Tensor, "n"],
         *,
         cache: LayerCache | None,
-        trace: bool,
+        tap: Tap | None,
         values: Float[Tensor, "B T C"] | None,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+    ) -> Float[Tensor, "B T C"]:
         """Latents and neighbourhood in one softmax."""
         x = self.ln1(x)
-        k, v = self.attn.keys_values(x, places, values)
+        k, v = self.attn.keys_values(x, positions, values)
         if cache is not None:
             k, v = cache.extend("k", k), cache.extend("v", v)
-        starts = self.starts[places]
+        starts = self.starts[positions]
         dense = cache is not None
-        return self.attn.read_both(x, places, latents, (k, v), stands, starts, dense=dense, trace=trace)
+        return self.attn.read_both(x, positions, latents, (k, v), anchors, starts, dense=dense, tap=tap)
 
 
 class CausalPerceiverTrunk(PerceiverTrunk):
-    """Latents stand evenly over the block."""
+    """Latents are anchored evenly over the block."""
 
     @classmethod
     def cost(cls, config: GPTConfig, length: int) -> list[tuple[str, Cost]]:
         """See the module's docstring."""
         d, m = config.n_embd, config.bottleneck_dim
-        n = sum(stand < length for stand in even_stands(config))
+        n = sum(anchor < length for anchor in even_anchors(config))
         meet = config.n_head * config.query_width
         down = total(
             Cost(parameters=m * d, cached=length * (meet + d)),
@@ -151,6 +154,6 @@ class CausalPerceiverTrunk(PerceiverTrunk):
         return int(self.up_block.starts.shape[0])
 
     def __init__(self, config: GPTConfig, positions: Positions):
-        super().__init__(config, positions, torch.tensor(even_stands(config)))
+        super().__init__(config, positions, torch.tensor(even_anchors(config)))
         self.down_block = CausalDownBlock(config, positions)
         self.up_block: CausalUpBlock = CausalUpBlock(config, positions)

@@ -1,6 +1,6 @@
 """The perceiver as published, defect and all.
 
-Latent i stands on character i, so the m latents cover the first m characters and nothing after: a position t sees
+Latent i is anchored at character i, so the m latents cover the first m characters and nothing after: a position t sees
 the characters 0 … min(t, m − 1) through the latents, and itself through the residual path. Causal, but blind
 between m and t. The variant is kept for the published figures and weights; `perceiver` is the one to use.
 
@@ -21,6 +21,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, total
 from loci.model.positions import Positions
+from loci.model.tap import Tap
 from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
 
 
@@ -48,29 +49,30 @@ class CourseUpBlock(UpBlock):
         self.attn = CrossAttention(config, positions)
         self.scale = config.up_scale
 
-    def latent_keys_values(self, latents: Float[Tensor, "B n C"], places: Int[Tensor, "b n"]) -> tuple[Tensor, Tensor]:
+    def latent_keys_values(
+        self, latents: Float[Tensor, "B n C"], positions: Int[Tensor, "b n"]
+    ) -> tuple[Tensor, Tensor]:
         """Of the normalised latents."""
-        return self.attn.keys_values(self.ln1(latents), places)
+        return self.attn.keys_values(self.ln1(latents), positions)
 
     def read(
         self,
         x: Float[Tensor, "B T C"],
-        places: Int[Tensor, "b T"],
+        positions: Int[Tensor, "b T"],
         latents: tuple[Tensor, Tensor],
-        stands: Int[Tensor, "n"],
+        anchors: Int[Tensor, "n"],
         *,
         cache: LayerCache | None,
-        trace: bool,
+        tap: Tap | None,
         values: Float[Tensor, "B T C"] | None,
-    ) -> tuple[Float[Tensor, "B T C"], Float[Tensor, "B H T S"] | None]:
+    ) -> Float[Tensor, "B T C"]:
         """Scaled."""
-        mask = (stands <= places[..., None])[:, None]
-        read, weights = self.attn.read(x, places, *latents, mask, trace=trace)
-        return self.scale * read, weights
+        mask = (anchors <= positions[..., None])[:, None]
+        return self.scale * self.attn.read(x, positions, *latents, mask, tap=tap)
 
 
 class CoursePerceiverTrunk(PerceiverTrunk):
-    """Latent i stands on character i."""
+    """Latent i is anchored at character i."""
 
     @classmethod
     def blind_after(cls, config: GPTConfig) -> int | None:

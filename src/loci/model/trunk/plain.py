@@ -12,7 +12,8 @@ from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
 from loci.model.positions import Positions
-from loci.model.trunk.base import Trace, Trunk
+from loci.model.tap import Tap, inside
+from loci.model.trunk.base import Trunk
 
 
 class PlainTrunk(Trunk):
@@ -42,17 +43,14 @@ class PlainTrunk(Trunk):
         x: Float[Tensor, "B T C"],
         *,
         cache: Sequence[LayerCache] | None = None,
-        trace: bool = False,
+        tap: Tap | None = None,
         values: Float[Tensor, "B T C"] | None = None,
-    ) -> tuple[Float[Tensor, "B T C"], Trace | None]:
+    ) -> Float[Tensor, "B T C"]:
         """Run every block."""
-        weights: list[Tensor] = []
         for index, block in enumerate(self.blocks):
             store = cache[index] if cache is not None else None
-            x, layer_weights = block(x, cache=store, trace=trace, values=values)
-            if trace:
-                weights.append(layer_weights)
-        return x, tuple(weights) if trace else None
+            x = block(x, cache=store, tap=inside(tap, f"blocks.{index}"), values=values)
+        return x
 
     def make_cache(self, clock: Clock) -> list[LayerCache]:
         """Each block's attention makes its own."""
