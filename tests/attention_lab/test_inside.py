@@ -5,9 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.attention_lab.lens import Lens, logit_lens
+from loci.attention_lab.lens import Lens, layer_names, logit_lens
 from loci.attention_lab.rollout import rollout
-from loci.attention_lab.states import blocks_of, read_out, run_blocks
 from loci.attention_lab.tracing import causal_trace
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
@@ -19,7 +18,7 @@ def tiny(**changes):
 
 
 def strong(**changes):
-    """Weights large enough that noise in one place matters elsewhere."""
+    """Weights large enough that noise at one position matters elsewhere."""
     model = tiny(**changes)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -31,32 +30,11 @@ def strong(**changes):
 IDS = torch.tensor([[2, 5, 7, 3, 1, 9, 4, 12]])
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {},
-        {"positions": "rope"},
-        {"value_embeddings": True},
-        {"norm": "rms", "logit_soft_cap": 5.0},
-        {"tied_head": True},
-    ],
-)
-def test_the_last_state_reads_out_as_the_model_answers(changes):
-    model = tiny(**changes)
-    with torch.no_grad():
-        states = run_blocks(model, IDS)
-        assert len(states) == 4
-        torch.testing.assert_close(read_out(model, states[-1]), model(IDS).logits)
-        again = run_blocks(model, IDS, start=states[1], first=1)
-        assert len(again) == 3
-        torch.testing.assert_close(again[-1], states[-1])
-
-
-def test_models_without_such_states_are_refused():
+def test_models_without_a_state_for_each_character_are_refused():
     with pytest.raises(LociError, match="perceiver trunk has no state"):
-        blocks_of(tiny(trunk="perceiver", bottleneck_dim=4))
+        layer_names(tiny(trunk="perceiver", bottleneck_dim=4))
     with pytest.raises(LociError, match="25 characters do not fit"):
-        run_blocks(tiny(), torch.zeros(1, 25, dtype=torch.long))
+        logit_lens(tiny(), torch.zeros(25, dtype=torch.long), IDS[0, :1])
 
 
 @given(st.integers(1, 4), st.integers(1, 3), st.integers(1, 8), st.floats(0, 1), st.integers(0, 99))
@@ -72,7 +50,7 @@ def test_rollout_rows_are_distributions_over_the_past(layers, heads, width, resi
 
 
 def test_rollout_by_hand():
-    first = torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]])  # both places look at the first
+    first = torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]])  # both positions look at the first
     second = torch.tensor([[[[1.0, 0.0], [0.0, 1.0]]]])  # each at itself
     flows = rollout((first, second))
     assert flows[0, 0].tolist() == [[1, 0], [0.5, 0.5]]
@@ -89,8 +67,18 @@ def test_rollout_refuses():
         rollout((torch.ones(1, 1, 2, 3) / 3,))
 
 
-def test_the_lens_ends_with_the_model_s_own_answer():
-    model = tiny()
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"positions": "rope"},
+        {"value_embeddings": True},
+        {"norm": "rms", "logit_soft_cap": 5.0},
+        {"tied_head": True},
+    ],
+)
+def test_the_lens_ends_with_the_model_s_own_answer(changes):
+    model = tiny(**changes)
     prompt, answer = IDS[0, :5], IDS[0, 5:]
     lens = logit_lens(model, prompt, answer)
     with torch.no_grad():
@@ -115,31 +103,34 @@ def test_the_lens_refuses_nothing_to_look_at():
 
 
 def trace(model, span=(1, 4), **options):
-    prompt, answer = IDS[0, :6], IDS[0, 6:]
-    return causal_trace(model, prompt, answer, span, generator=torch.Generator().manual_seed(0), **options)
+    return causal_trace(model, IDS[0, :6], 4, span, generator=torch.Generator().manual_seed(0), **options)
 
 
 def test_tracing_restores_what_it_must():
     result = trace(strong(), draws=5)
-    assert result.restored.shape == (4, 6)
-    assert result.clean != pytest.approx(result.spoilt, rel=1e-3)
-    # Putting back what was never spoilt changes nothing: embeddings outside the name, anything before it.
-    torch.testing.assert_close(result.restored[0, 4:], torch.full((2,), result.spoilt, dtype=torch.float64))
-    torch.testing.assert_close(result.restored[:, 0], torch.full((4,), result.spoilt, dtype=torch.float64))
-    assert result.effect[:, 0].abs().max() < 1e-9
+    assert result.restored.shape == (4, 6, 5)
+    assert result.lost != pytest.approx(0, abs=1e-3)
+    # Putting back what was never corrupted changes nothing: embeddings after the name, anything before it.
+    torch.testing.assert_close(result.restored[0, 4:], result.corrupted.expand(2, -1))
+    torch.testing.assert_close(result.restored[:, 0], result.corrupted.expand(4, -1))
+    effect = result.effect(result.restored)
+    assert effect[:, 0].abs().max() < 1e-9
+    assert (result.error(result.restored)[1:3, 1:4] > 0).all()
 
 
-def test_restoring_the_only_spoilt_character_brings_everything_back():
-    result = trace(strong(), span=(2, 3))
-    assert result.restored[0, 2].item() == pytest.approx(result.clean)
-    assert result.effect[0, 2].item() == pytest.approx(1)
+def test_restoring_the_whole_name_brings_everything_back():
+    result = trace(strong())
+    assert result.groups == ("the whole name", "after the name", "the last position")
+    assert result.restored_groups.shape == (4, 3, 8)
+    effect = result.effect(result.restored_groups)
+    assert effect[0].tolist() == pytest.approx([1, 0, 0])  # at the embedding the name is all that was corrupted
+    assert effect[-1].tolist() == pytest.approx([0, 0, 1])  # at the end only the last position is read
+    assert effect[1:-1, 0].tolist() != pytest.approx([1, 1])
 
 
-def test_restoring_the_last_state_of_a_single_step_answer_brings_it_back():
-    prompt, answer = IDS[0, :6], IDS[0, 6:7]
-    result = causal_trace(strong(), prompt, answer, (1, 4), generator=torch.Generator().manual_seed(0))
-    assert result.restored[-1, -1].item() == pytest.approx(result.clean)
-    assert result.restored[-1, :-1].tolist() == pytest.approx([result.spoilt] * 5)  # nothing is read elsewhere
+def test_a_name_at_the_end_of_the_prompt_has_nothing_after_it():
+    result = trace(strong(), span=(4, 6))
+    assert result.groups == ("the whole name", "the last position")
 
 
 def test_tracing_is_as_its_generator_says():

@@ -28,10 +28,11 @@ def test_everything_has_the_length_of_what_was_read():
     assert view.attention.shape == (2, 2, width, width)
     assert view.rollout.shape == (2, width, width)
     assert view.lens.best.shape == (3, len("London") + 1)
-    assert view.trace.restored.shape == (3, len(QUESTION) + 1)
+    assert view.trace.restored.shape == (3, len(QUESTION) + 1, 2)
     assert view.answer_symbols == (*"London", MASK)
     assert view.given
-    assert view.probability == pytest.approx(view.trace.clean, rel=1e-4)
+    assert view.lens.probability[-1, 0].log().item() == pytest.approx(view.trace.clean, rel=1e-4)
+    assert view.probability == pytest.approx(view.lens.probability[-1].prod().item())
     assert np.allclose(view.attention.sum(axis=-1), 1, atol=1e-5)
 
 
@@ -59,7 +60,7 @@ def test_the_name_is_found(question, options, found):
 
 
 def test_bad_questions_are_refused():
-    with pytest.raises(LociError, match="does not hold 'Bob'"):
+    with pytest.raises(LociError, match="does not contain 'Bob'"):
         find_subject(QUESTION, subject="Bob")
     with pytest.raises(LociError, match="no name was found"):
         find_subject("Where was she born?")

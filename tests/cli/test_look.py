@@ -22,8 +22,8 @@ def test_json(capsys, tmp_path):
     assert main(["look", str(run), QUESTION, "--draws", "2", "--out", str(page), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["subject"] == "Ada Lovelace"
-    assert len(result["trace"]["effect"]) == 3
-    assert len(result["trace"]["effect"][0]) == len(QUESTION) + 1
+    assert len(result["causal_trace"]["effect"]) == 3
+    assert len(result["causal_trace"]["effect"][0]) == len(QUESTION) + 1
 
 
 def test_a_model_that_recites_is_looked_at_while_it_reads_what_it_remembers(capsys, tmp_path):
@@ -32,7 +32,7 @@ def test_a_model_that_recites_is_looked_at_while_it_reads_what_it_remembers(caps
     assert main(["look", str(run), QUESTION, "--draws", "2", "--out", str(page), "--json"]) == 0
     seen = json.loads(capsys.readouterr().out)
     assert seen["recital"].startswith("Ada Lovelace. ")
-    assert len(seen["trace"]["effect"][0]) == len(QUESTION) + 1 + len(seen["recital"]) + 1
+    assert len(seen["causal_trace"]["effect"][0]) == len(QUESTION) + 1 + len(seen["recital"]) + 1
     assert main(["ask", str(run), QUESTION, "--json"]) == 0
     (asked,) = json.loads(capsys.readouterr().out)["answers"]
     assert (asked["recital"], asked["text"]) == (seen["recital"], seen["answer"])
@@ -47,7 +47,7 @@ def test_bad_input(capsys, tmp_path):
         ([str(run), " "], "the question is empty"),
         ([str(run), "Where was Zoë born?"], "which the vocabulary lacks"),
         ([str(run), "where?"], "no name was found"),
-        ([str(run), QUESTION, "--subject", "Bob"], "does not hold 'Bob'"),
+        ([str(run), QUESTION, "--subject", "Bob"], "does not contain 'Bob'"),
         ([str(run), "Where was " + "Ada " * 20 + "born?"], "question and answer take"),
         ([str(perceiver), QUESTION], "perceiver trunk has no state"),
         ([str(tmp_path / "none"), QUESTION], "no such run"),

@@ -88,6 +88,7 @@ def tiny():
 def test_the_page_of_an_answer():
     question = "Where was Ada Lovelace <b born?"
     view = look(tiny(), VOCAB, question, generator=torch.Generator().manual_seed(0), answer="Rhode", draws=2)
+    object.__setattr__(view.trace, "clean", float(view.trace.corrupted.mean()) + 1)
     text = look_page(view, "run").html()
     assert_self_contained(text)
     assert "<b born" not in text
@@ -97,12 +98,13 @@ def test_the_page_of_an_answer():
     assert len(data["maps"]) == 2 * (2 + 2)
     assert text.count('aria-pressed="false"') == len(data["maps"])
     assert data["from"] == len(question)
-    assert text.count('<td class="said') == 3 * len("Rhode⁇")
+    assert text.count('<td class="said') == 3 * len("Rhode⁇") + 3 * len(view.trace.groups)
+    assert text.count('<div class="strip">') == 3
 
 
 def test_an_answer_that_noise_does_not_harm_has_no_trace_to_show():
     view = look(tiny(), VOCAB, "Where was Ada born?", generator=torch.Generator().manual_seed(0), answer="a", draws=2)
-    object.__setattr__(view.trace, "spoilt", 1.0)
+    object.__setattr__(view.trace, "clean", float(view.trace.corrupted.mean()))
     assert "nothing to bring back" in look_page(view, "run").html()
 
 

@@ -11,10 +11,19 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from loci.attention_lab.states import read_out, run_blocks
 from loci.errors import LociError
-from loci.generation.context import reading
 from loci.model import GPT
+from loci.model.activations import run_with_activations
+
+
+def layer_names(model: GPT) -> list[str]:
+    """The activations that are the residual stream at every character: the embedding, then after each block."""
+    if model.config.trunk != "plain":
+        raise LociError(
+            f"the {model.config.trunk} trunk has no state for each layer and character to look at",
+            remedy="look at a model with a plain trunk",
+        )
+    return ["embed", *(f"blocks.{block}.resid_post" for block in range(model.config.n_layer))]
 
 
 @dataclass(frozen=True)
@@ -48,10 +57,11 @@ def logit_lens(model: GPT, prompt: Int[Tensor, "P"], answer: Int[Tensor, "A"]) -
     """Each layer's view of each answer character, given the prompt and the answer before it."""
     if not len(prompt) or not len(answer):
         raise LociError("the lens needs a prompt and an answer of at least one character each")
-    ids = torch.cat([prompt, answer[:-1]])[None]
-    with reading(model):
-        states = torch.stack([state[0, len(prompt) - 1 :] for state in run_blocks(model, ids)])
-        probabilities = read_out(model, states).double().softmax(-1)
+    names = layer_names(model)
+    _, inside = run_with_activations(model, torch.cat([prompt, answer[:-1]])[None], names)
+    with torch.no_grad():
+        states = torch.stack([inside[name][0, len(prompt) - 1 :] for name in names])
+        probabilities = model.logits(model.ln_f(states)).double().softmax(-1)
     given = probabilities.gather(-1, answer.expand(len(states), -1)[..., None])
     top = probabilities.max(dim=-1)
     return Lens(given[..., 0], (probabilities > given).sum(-1), top.indices, top.values)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from loci.answering.greedy import ANSWER_LENGTH
 from loci.answering.recite import Recital
-from loci.attention_lab.lens import Lens, logit_lens
+from loci.attention_lab.lens import Lens, layer_names, logit_lens
 from loci.attention_lab.rollout import rollout
-from loci.attention_lab.states import blocks_of
 from loci.attention_lab.tracing import CausalTrace, causal_trace
 from loci.data.objectives import question_prompt
 from loci.data.reading import reading_prompt
@@ -58,11 +57,11 @@ class Look:
 
 
 def find_subject(question: str, template: str | None = None, subject: str | None = None) -> tuple[int, int]:
-    """Where the name stands in the question: as told, by the template, or the longest run of capitalised words."""
+    """Where the name is in the question: as told, by the template, or the longest run of capitalised words."""
     if subject is not None:
         start = question.find(subject)
         if start < 0 or not subject:
-            raise LociError(f"the question does not hold {subject!r}", remedy="give the name as it is written there")
+            raise LociError(f"the question does not contain {subject!r}", remedy="give the name as it is written there")
         return start, start + len(subject)
     if template is not None and (found := Template(template).subject_of(question)):
         start = len(Template(template).prefix)
@@ -74,7 +73,7 @@ def find_subject(question: str, template: str | None = None, subject: str | None
 
 
 def _capitalised_runs(question: str) -> list[tuple[int, int]]:
-    """Where words with a capital stand together; the first word of a question has one anyway and is left out."""
+    """Runs of capitalised words; the first word of a question is capitalised anyway and is left out."""
     runs: list[tuple[int, int]] = []
     open_at = -1  # where a word must begin to belong to the run before it
     for word in list(re.finditer(r"\S+", question))[1:]:
@@ -105,7 +104,7 @@ def look(
 
     A model that recites reads what it has just remembered, its `recital`, and quotes its answer from there.
     """
-    blocks_of(model)  # the views below need a plain trunk: said before anything is computed
+    layer_names(model)  # the views below need a plain trunk: said before anything is computed
     span = find_subject(question, template, subject)
     prompt = torch.from_numpy(question_prompt(vocab, question))
     if recital is not None:
@@ -136,7 +135,7 @@ def look(
         rollout=rollout(trace)[:, 0].float().numpy(),
         lens=lens,
         subject=span,
-        trace=causal_trace(model, prompt, target, span, generator=generator, draws=draws),
+        trace=causal_trace(model, prompt, int(target[0]), span, generator=generator, draws=draws),
         vocabulary=vocab.symbols,
         remembered=None if recital is None else recital.text,
     )

@@ -35,7 +35,7 @@ def look(
         question: The question.
         answer: Look at this answer instead of the model's own.
         subject: The name in the question, where the question has another form than those the run was trained on.
-        draws: How many times the name is spoilt for causal tracing.
+        draws: How many draws of noise corrupt the name for causal tracing.
         seed: Where that noise starts.
         out: Where the page goes.
         json: Print JSON instead of sentences.
@@ -71,7 +71,6 @@ def look(
     )
     look_page(view, run.name).write(out)
     trace = view.trace
-    appears = dict(enumerate(view.lens.appears))
     if json:
         print(
             json_format.dumps(
@@ -81,12 +80,14 @@ def look(
                     "answer": view.answer,
                     "probability": view.probability,
                     "subject": question[view.subject[0] : view.subject[1]],
-                    "appears": [appears[place] for place in range(len(view.answer_symbols))],
-                    "trace": {
-                        "clean": trace.clean,
-                        "spoilt": trace.spoilt,
-                        "effect": trace.effect.tolist(),
-                        "draws": trace.draws,
+                    "appears": view.lens.appears,
+                    "causal_trace": {
+                        "log_probability": {"clean": trace.clean, "corrupted": float(trace.corrupted.mean())},
+                        "effect": trace.effect(trace.restored).tolist(),
+                        "group_effect": dict(
+                            zip(trace.groups, trace.effect(trace.restored_groups).T.tolist(), strict=True)
+                        ),
+                        "draws": len(trace.corrupted),
                     },
                     "page": str(out),
                 },
@@ -98,9 +99,12 @@ def look(
         print(f"remembers: {view.remembered}")
     print(f"{view.answer or '(nothing)'}  probability {view.probability:.3g}")
     told = " ".join(
-        f"{symbol}:{'–' if appears[place] is None else appears[place]}"
-        for place, symbol in enumerate(view.answer_symbols)
+        f"{symbol}:{'–' if layer is None else layer}"
+        for symbol, layer in zip(view.answer_symbols, view.lens.appears, strict=True)
     )
     print(f"from which block each character stays on top (0 is the embedding): {told}")
-    print(f"with the name spoilt the probability is {trace.spoilt:.3g}")
+    corrupted = float(trace.corrupted.mean())
+    print(
+        f"with noise on the name the log-probability of its first character is {corrupted:.2f}, not {trace.clean:.2f}"
+    )
     print(f"page: {out}")

@@ -56,7 +56,7 @@ def _attention_intro(view: Look) -> str:
     layers, heads = view.attention.shape[:2]
     return (
         f"Each small square is one of {layers} × {heads} heads: down the attending character, across the attended "
-        "one. Beside them the mean of a layer's heads, and the rollout: the share of every character in a place "
+        "one. Next to them are the mean of a layer's heads and the rollout: the share of every character in a position "
         "after all layers so far, if attention were all there is. Choose a square, then a character of the text: the "
         "colours show where it looks. The name is underlined, a dot is a space; what comes later cannot be seen."
     )
@@ -130,10 +130,9 @@ def _strongest(view: Look) -> list[tuple[int | float, ...]]:
 
 
 def _lens_intro(view: Look) -> str:
-    places = view.lens.appears
     told = [
         f"“{symbol}” from {_layer_name(layer)} on" if layer is not None else f"“{symbol}” never"
-        for symbol, layer in zip(view.answer_symbols, places, strict=True)
+        for symbol, layer in zip(view.answer_symbols, view.lens.appears, strict=True)
     ]
     return (
         "The state after each block, read as if it were the last. A cell shows what the layer would say next and how "
@@ -155,14 +154,14 @@ def _lens(view: Look) -> Markup:
     rows = []
     for layer in range(len(lens.best)):
         cells = []
-        for place in range(len(view.answer_symbols)):
-            right = float(lens.probability[layer, place])
-            kind = "" if int(lens.rank[layer, place]) == 0 else " wrong"
-            best = view.vocabulary[int(lens.best[layer, place])]
+        for position in range(len(view.answer_symbols)):
+            right = float(lens.probability[layer, position])
+            kind = "" if int(lens.rank[layer, position]) == 0 else " wrong"
+            best = view.vocabulary[int(lens.best[layer, position])]
             cells.append(
                 f'<td class="said{kind}" style="background:{faded(PALETTE[0], round(0.75 * right, 3))}" '
-                f'title="the answered character has {right:.3f}, rank {int(lens.rank[layer, place]) + 1}">'
-                f"<b>{_shown(best)}</b><span>{float(lens.best_probability[layer, place]):.2f}</span></td>"
+                f'title="the answered character has {right:.3f}, rank {int(lens.rank[layer, position]) + 1}">'
+                f"<b>{_shown(best)}</b><span>{float(lens.best_probability[layer, position]):.2f}</span></td>"
             )
         rows.append(f'<tr><td class="layer">{_layer_name(layer)}</td>{"".join(cells)}</tr>')
     return Markup(
@@ -174,46 +173,68 @@ def _lens(view: Look) -> Markup:
 
 
 def _trace_intro(view: Look) -> str:
-    trace = view.trace
+    trace, first = view.trace, view.answer_symbols[0]
     told = (
-        f"The characters of the name got noise of {NOISE:g} standard deviations, {trace.draws} times: the probability "
-        f"of the answer fell from {trace.clean:.3g} to {trace.spoilt:.3g} ± {trace.spoilt_error:.1g}. Then one state, "
-        "of one layer at one character, was put back as it was in the clean run."
+        f"Causal tracing. The embeddings of the name's characters got noise of {NOISE:g} standard deviations, "
+        f"{len(trace.corrupted)} times. The log-probability of the answer's first character, “{first}”, went from "
+        f"{trace.clean:.2f} to {float(trace.corrupted.mean()):.2f}."
     )
-    if trace.spoilt >= trace.clean:
-        return told.replace("fell from", "went from") + " It did not fall, so there is nothing to bring back."
-    return told + " The colour is the share of the loss that this single state brings back."
+    if trace.lost <= 0:
+        return told + " It did not fall, so there is nothing to bring back."
+    return (
+        told + " Then states of one layer were put back as they were without noise, and the layers above were run "
+        "again. The figures are the share of the loss that this brings back: 100 % is the answer as it was, 0 % no "
+        "help."
+    )
 
 
 def _trace(view: Look) -> Markup:
     trace = view.trace
-    if trace.spoilt >= trace.clean:
+    if trace.lost <= 0:
         return Markup("")
-    effect = trace.effect
-    parts = []
-    for layer in range(len(effect)):
-        strongest = int(effect[layer].argmax())
-        most = float(effect[layer, strongest])
-        cells = []
-        for place, symbol in enumerate(view.symbols[: view.n_prompt]):
-            value = float(effect[layer, place])
-            colour = faded(PALETTE[0] if value >= 0 else PALETTE[1], round(0.85 * min(1.0, abs(value)), 3))
-            named = " name" if view.subject[0] <= place < view.subject[1] else ""
-            kinds = f"c{' gap' if symbol == ' ' else ''}{named}"
-            cells.append(
-                f'<span class="{kinds}" style="background:{colour}" title="{_shown(symbol)}: {value:.2f}">'
-                f"{_shown(symbol)}</span>"
-            )
-            if symbol == " ":  # the characters of a word stay on one line
-                cells.append('</span><span class="together">')
-        where = f"most at “{html.escape(view.symbols[strongest])}”, place {strongest + 1}: {100 * most:.0f} %"
-        name = "embedding" if layer == 0 else f"after block {layer}"
-        parts.append(
-            f'<p class="layer-name">{name}: {where}</p><div class="strip"><span class="together">'
-            f"{''.join(cells)}</span></div>"
-        )
-    bar = (
-        f'<span class="legend-bar" style="background:linear-gradient(90deg,{faded(PALETTE[1], 0.85)},'
-        f'{faded(PALETTE[1], 0)} 50%,{faded(PALETTE[0], 0)} 50%,{faded(PALETTE[0], 0.85)})"></span>'
+    effects, errors = trace.effect(trace.restored_groups), trace.error(trace.restored_groups)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in trace.groups)
+    rows = "".join(
+        f'<tr><td class="layer">{_layer_name(layer)}</td>{"".join(map(_share, row, error))}</tr>'
+        for layer, (row, error) in enumerate(zip(effects.tolist(), errors.tolist(), strict=True))
     )
-    return Markup("".join(parts) + f'<p class="layer-name">−100 %{bar}100 % of the lost probability brought back</p>')
+    single = trace.effect(trace.restored)
+    most = max(float(single.abs().max()), 1e-9)
+    strips = "".join(_strip(view, layer, row, most) for layer, row in enumerate(single.tolist()))
+    return Markup(
+        '<figure class="table"><div class="scroll" tabindex="0"><table class="lens">'
+        f'<thead><tr><th class="layer">states put back</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+        "<figcaption>All states of a group at once, ± standard error over the draws of noise.</figcaption></figure>"
+        f"<h3>One state at a time</h3><p>A character-level model spreads a name over many positions, so one state "
+        f"brings back only a part. The strongest colour is {100 * most:.0f} %; orange is less than nothing: putting "
+        f"the state back makes it worse.</p>{strips}"
+    )
+
+
+def _share(value: float, error: float) -> str:
+    colour = _shade(value, 1.0)
+    return f'<td class="said" style="background:{colour}">{100 * value:.0f} %<span> ± {100 * error:.0f}</span></td>'
+
+
+def _shade(value: float, most: float) -> str:
+    return faded(PALETTE[0] if value >= 0 else PALETTE[1], round(0.85 * min(1.0, abs(value) / most), 3))
+
+
+def _strip(view: Look, layer: int, effects: list[float], most: float) -> str:
+    """The prompt, each character coloured by what its state alone brings back."""
+    cells = []
+    for position, (symbol, value) in enumerate(zip(view.symbols, effects, strict=False)):
+        named = " name" if view.subject[0] <= position < view.subject[1] else ""
+        kinds = f"c{' gap' if symbol == ' ' else ''}{named}"
+        cells.append(
+            f'<span class="{kinds}" style="background:{_shade(value, most)}" '
+            f'title="{_shown(symbol)}: {100 * value:.0f} %">{_shown(symbol)}</span>'
+        )
+        if symbol == " ":  # the characters of a word stay on one line
+            cells.append('</span><span class="together">')
+    best = max(range(len(effects)), key=effects.__getitem__)
+    where = f"most at “{_shown(view.symbols[best])}”, position {best + 1}: {100 * effects[best]:.0f} %"
+    return (
+        f'<p class="layer-name">{_layer_name(layer)}: {where}</p><div class="strip"><span class="together">'
+        f"{''.join(cells)}</span></div>"
+    )
