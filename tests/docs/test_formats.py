@@ -18,7 +18,7 @@ from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.template import BIRTHPLACE
 from loci.text.vocab import Vocab
-from loci.text.world.spec import WorldSpec
+from loci.text.world.spec import RelationSpec, WorldSpec
 from loci.text.world.writer import write_world
 from loci.training.checkpoint import TrainingState
 from loci.training.run import METRICS, RUN, read_metrics, read_run
@@ -79,6 +79,16 @@ def people(path):
         "work": ["place", "at"],
         "move": ["place", "year"],
     }.items()
+
+
+def world_question(path):
+    spec = WorldSpec(people=20, relations=(RelationSpec("employer"),))
+    write_world(spec, path.parent / "relations", jsonl=True)
+    ours = (path.parent / "relations" / "jsonl" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    shown = json.loads(path.read_text(encoding="utf-8"))
+    assert list(shown) == list(json.loads(ours[0]))
+    (row,) = Questions.read(path)
+    assert (row.subject, row.answers) == (ADA, ("Rome Workshop",))
 
 
 def conllu(path):

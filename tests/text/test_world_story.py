@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loci.text.world import WorldSpec, lines_about, people, tellings
+from loci.text.world import RelationSpec, WorldSpec, lines_about, people, products, tellings
 from loci.text.world.parse import Position, assemble, conllu_block, is_tree, proper_name, word, written
 from loci.text.world.population import Population
 from loci.text.world.sentences import FULL, PRONOUN, SHORT, templates, tokens_of
@@ -52,8 +52,20 @@ def test_lines_of_any_world_tell_what_they_should(spec: WorldSpec) -> None:
 by_id = {template.id: template for template in templates()}
 
 
+RELATION_WORLDS = st.builds(
+    WorldSpec,
+    people=st.just(20),
+    seed=st.integers(0, 10_000),
+    paraphrases=st.integers(1, 3),
+    permute=st.booleans(),
+    spread=st.booleans(),
+    kind=st.just("people"),
+    relations=st.just((RelationSpec("birthplace"), RelationSpec("birth_year", unstated=0.3), RelationSpec("employer"))),
+) | st.builds(lambda seed: replace(products(seed), people=20), st.integers(0, 10_000))
+
+
 @settings(max_examples=12, deadline=None)
-@given(WORLDS)
+@given(WORLDS | RELATION_WORLDS)
 def test_every_gold_parse_is_a_tree_of_its_text_at_its_place(spec: WorldSpec) -> None:
     for _, lines in tellings(spec):
         for number, line in enumerate(lines, start=1):
@@ -113,10 +125,16 @@ def test_many_paraphrases_stay_different() -> None:
 
 def test_every_template_is_used_and_articles_are_right() -> None:
     used, words = set(), []
-    for _, lines in tellings(WorldSpec(people=500, paraphrases=5, permute=True, multiword_places=True)):
-        for line in lines:
-            used |= {sentence.template.id for sentence in line.sentences}
-            words.append(line.text)
+    all_relations = tuple(map(RelationSpec, ("birthplace", "birth_year", "occupation", "employer", "death_place")))
+    for spec in (
+        WorldSpec(people=500, paraphrases=5, permute=True, multiword_places=True),
+        WorldSpec(people=300, paraphrases=3, permute=True, relations=all_relations),
+        replace(products(), people=400),
+    ):
+        for _, lines in tellings(spec):
+            for line in lines:
+                used |= {sentence.template.id for sentence in line.sentences}
+                words.append(line.text)
     assert used == set(by_id)
     text = " ".join(words)
     for wrong in (" a engineer", " a actor", " an university", " an union", " a Istanbul-", " an Utrecht-", " a opera"):

@@ -6,17 +6,19 @@ from collections import Counter
 import pytest
 
 from loci.text.world.parse import is_tree
-from loci.text.world.population import FACTS
-from loci.text.world.sentences import PIECE, templates
+from loci.text.world.sentences import FACTS, PIECE, SLOTS, templates
 from loci.text.world.tables import (
     ANY,
     FEMALE,
+    KINDS,
     MALE,
     cities,
     lemmas,
     name_capacity,
     occupations,
     origins,
+    product_words,
+    relations,
     rows,
     several_words,
 )
@@ -79,6 +81,7 @@ def test_cities_are_distinct_and_stand_in_no_other_word_of_a_line() -> None:
     words += [city.country for city in cities(True)]
     words += [piece for template in templates() for piece in template.pieces]
     words += [cell for job in occupations() for cell in (job.name, job.field or "", job.workplace)]
+    words += [word for words in product_words() for word in words]
     found = [(city, other) for city in names for other in [*words, *names] if city in other and city != other]
     assert found == []
     assert not set(names) & set(words)
@@ -97,16 +100,23 @@ def test_every_word_of_an_occupation_has_a_part_of_speech() -> None:
         assert article == ("an" if noun[0] in "aeiou" and not noun.startswith("uni") else "a")
 
 
-@pytest.mark.parametrize("template", templates(), ids=lambda template: template.id)
+FACT_OF = {
+    **{"workplace": "work", "field": "study", "age": "death", "designer": "design", "tester": "test"},
+    **{"birth.year": "birth_year", "birth.date": "birth_year"},
+}
+
+
+@pytest.mark.parametrize("template", templates(birth_years=True), ids=lambda template: template.id)
 def test_a_template_is_a_projective_tree_that_fits_its_facts(template) -> None:
     heads = [position.head for position in template.positions]
     assert is_tree(heads)
     arcs = [(min(child, head), max(child, head)) for child, head in enumerate(heads, start=1) if head]
     assert not any(a < c < b < d for a, b in arcs for c, d in arcs)
     assert template.pieces[-1] == "."
-    slots = {piece[1:-1].split(".")[0] for piece in template.pieces if piece[0] == "{"}
-    stated = {{"workplace": "work", "field": "study", "age": "death"}.get(slot, slot) for slot in slots} & set(FACTS)
+    slots = {*template.slots}
+    stated = {FACT_OF.get(slot, slot.split(".")[0]) for slot in slots} & FACTS
     assert stated == template.facts
+    assert all(template.slots[at + 1] in SLOTS for at, slot in enumerate(template.slots) if slot == "a")
     assert ("field" in slots) <= ("field" in template.needs)
     assert slots & {"subject", "subject's"}
     for upos, position in zip(template.uposes, template.positions, strict=True):
@@ -116,11 +126,11 @@ def test_a_template_is_a_projective_tree_that_fits_its_facts(template) -> None:
 
 def test_each_fact_has_several_wordings_of_its_own() -> None:
     alone = Counter(next(iter(template.facts)) for template in templates() if len(template.facts) == 1)
-    assert set(alone) == set(FACTS)
+    assert set(alone) == FACTS
     assert min(alone.values()) >= 4
     # Whoever the person is and whatever the mode, each fact must be tellable in a later sentence.
     plain = {fact for t in templates() if not t.needs and not t.has_pronoun and len(t.facts) == 1 for fact in t.facts}
-    assert plain == set(FACTS)
+    assert plain == FACTS
 
 
 def test_templates_have_ids_and_texts_of_their_own() -> None:
@@ -139,3 +149,20 @@ def test_inflected_words_of_templates_have_their_lemma() -> None:
     }
     unlisted = {verb for verb in verbs if not any(form == verb for form, _ in lemmas())}
     assert unlisted == {"become", "work"}
+
+
+@pytest.mark.parametrize("relation", [r for kind in KINDS for r in relations(kind).values()], ids=lambda r: r.name)
+def test_a_relation_is_asked_with_its_subject_at_the_start_in_the_middle_and_at_the_end(relation) -> None:
+    assert relation.fact in FACTS
+    assert relation.slot in SLOTS
+    where = set()
+    for question in relation.questions:
+        before, after = question.removeprefix("The ").split("{subject}")
+        assert question.endswith("?")
+        where.add("start" if not before else "end" if after == "?" else "middle")
+    assert where == {"start", "middle", "end"}
+
+
+def test_no_two_relations_are_asked_alike() -> None:
+    asked = [question for kind in KINDS for relation in relations(kind).values() for question in relation.questions]
+    assert len(set(asked)) == len(asked)

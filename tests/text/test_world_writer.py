@@ -3,11 +3,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import conllu as reader
 import pytest
@@ -15,7 +17,6 @@ import pytest
 from loci.errors import LociError
 from loci.files import sha256_file
 from loci.text.world import WorldSpec, people, tellings, world_text, write_world
-from loci.text.world.writer import OWN_ENTRIES
 
 # Same seed, same bytes on every machine. A change here is a new WORLD_VERSION.
 GOLDEN = {
@@ -109,7 +110,6 @@ def test_the_manifest_holds_the_knobs_and_the_hashes(folder: Path) -> None:
     )
     files = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
     assert set(manifest["files"]) == files - {"world.json"}
-    assert {Path(name).parts[0] for name in files} <= OWN_ENTRIES
     for name, facts in manifest["files"].items():
         assert facts["sha256"] == sha256_file(folder / name)
         assert facts["bytes"] == (folder / name).stat().st_size
@@ -167,9 +167,10 @@ def test_the_summary_counts_the_baseline(tmp_path: Path) -> None:
     everybody = list(people(spec))
     train = [p.birth_place.name for p in everybody if p.split == "train"]
     dev = [p.birth_place.name for p in everybody if p.split == "dev"]
-    assert train.count(summary.commonest_place) == max(map(train.count, train))
-    assert summary.commonest_right == dev.count(summary.commonest_place)
-    assert summary.dev_questions == len(dev)
+    birth, *others = summary.baselines
+    assert train.count(birth.answer) == max(map(train.count, train))
+    assert (birth.relation, birth.right, birth.questions) == ("birthplace", dev.count(birth.answer), len(dev))
+    assert [baseline.relation for baseline in others] == ["occupation", "death_place"]
     assert summary.examples == tuple(lines[0].text for _, lines in list(tellings(spec))[:3])
 
 
@@ -196,6 +197,24 @@ def test_force_replaces_nothing_but_a_world(tmp_path: Path) -> None:
     with pytest.raises(LociError, match="cannot write the world"):
         write_world(WorldSpec(people=20), tmp_path / "thesis.txt" / "world")
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_world_that_does_not_fit_the_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=100_000))
+    with pytest.raises(LociError, match=r"would take about .* GB, and 0\.0 GB are free"):
+        write_world(WorldSpec(people=1000), tmp_path / "new" / "w")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_world_leaves_nothing_that_is_read(tmp_path: Path) -> None:
+    script = (
+        "import os, signal\nfrom loci.text.world import *\n"
+        "write_world(WorldSpec(people=600), 'w', progress=lambda done: os.kill(os.getpid(), signal.SIGKILL))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], cwd=tmp_path).returncode == -signal.SIGKILL
+    assert not (tmp_path / "w").exists()
+    assert all(entry.name.startswith(".") for entry in tmp_path.iterdir())
+    write_world(WorldSpec(people=20), tmp_path / "w")
 
 
 def test_an_interrupted_world_leaves_nothing(tmp_path: Path) -> None:

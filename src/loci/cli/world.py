@@ -1,16 +1,20 @@
-"""Write a synthetic world in the course's layout: invented people, lines about them, questions, the whole truth.
+"""Write a synthetic world: invented people (or products), lines about them, questions, the whole truth.
 
 examples:
-  loci world --people 1000 --seed 0 --out world
+  loci world --people 1000 --seed 0 --out world             birthplaces in the course's files
   loci world --people 5000 --paraphrases 5 --permute --unstated 0.1 --outside 0.05 --conllu --out world5
+  loci world --relations birthplace birth_year employer:30 --train-questions 200 --unstated 0.2 --out three
+  loci world --kind products --out products                 60 products, three lines each, two relations
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
-from loci.text.world import WorldSpec, WorldSummary, write_world
-from loci.text.world.spec import COURSE_DEV, COURSE_TRAIN
+from loci.errors import LociError
+from loci.text.world import RelationSpec, WorldSpec, WorldSummary, products, write_world
 
 PROGRESS_FROM = 5000  # people; below, the work is over before a bar is read
 
@@ -18,20 +22,26 @@ PROGRESS_FROM = 5000  # people; below, the work is over before a bar is read
 def world(
     *,
     out: Path,
-    people: int = 1000,
+    kind: Literal["people", "products"] = "people",
+    people: int | None = None,
     seed: int = 0,
+    relations: tuple[str, ...] = (),
+    train_questions: int | None = None,
+    wordings: int = 1,
     places: int = 300,
     skew: float = 1.0,
     origin_correlation: float = 0.7,
-    paraphrases: int = 1,
+    paraphrases: int | None = None,
     permute: bool = False,
+    spread: bool = False,
     full_names: bool = False,
     unstated: float = 0.0,
     outside: float = 0.0,
     multiword_places: bool = False,
-    train_share: float = COURSE_TRAIN,
-    dev_share: float = COURSE_DEV,
+    train_share: float | None = None,
+    dev_share: float | None = None,
     conllu: bool = False,
+    jsonl: bool = False,
     force: bool = False,
     json: bool = False,
 ) -> None:
@@ -39,47 +49,67 @@ def world(
 
     Args:
         out: The folder to write; it must be new or empty.
-        people: How many people exist, in the corpus or outside it.
+        kind: What the world is about.
+        people: How many people or products exist, in the corpus or outside it (default: 1000, products: 60).
         seed: Which world; the same flags and seed give the same bytes on every machine.
+        relations: What is asked for, each with files of its own: birthplace, birth_year, occupation, employer,
+            death_place, study_place; of products made_in, designer. NAME:QUESTIONS and NAME:QUESTIONS:UNSTATED set
+            the two numbers of one relation (default: birthplaces in the course's files).
+        train_questions: Train questions of each relation (default: all train people whose lines tell it).
+        wordings: In how many wordings a relation is asked for; of the three, one has the subject at its start, one in
+            the middle, one at its end.
         places: How many cities exist, the most popular first.
         skew: Exponent of the Zipf law over places; 0 makes all equally likely.
-        origin_correlation: Chance that a place in a life lies where the person's name is at home.
-        paraphrases: Lines about each person, telling the same facts in other words.
+        origin_correlation: Chance that a place in a life is a city of the origin of the person's name.
+        paraphrases: Lines about each person, telling the same facts in other words (default: 1, products: 3).
         permute: Tell the facts of each line in an order of its own, not in the order of a life.
+        spread: Spread the facts over the lines about a person, instead of telling all in each.
         full_names: Repeat the whole name instead of pronouns and surnames.
-        unstated: Share of people whose lines never say where they were born.
+        unstated: Share of people whose lines never say where they were born; of each relation, if there are some.
         outside: Share of people about whom the corpus has no line.
         multiword_places: Admit places of several words, such as New York.
-        train_share: Share of the people with a stated birthplace in the train questions.
-        dev_share: Share of them in the dev questions; the rest are the test questions.
+        train_share: Share of the people that can be asked about in the train questions (default: 0.68, products: 0.67).
+        dev_share: Share of them in the dev questions; the rest are the test questions (default: 0.17, products: 0.33).
         conllu: Also write the gold parse of every sentence to wiki.conllu.
+        jsonl: Also write the corpus and all questions as JSON lines, one object each, to the folder jsonl.
         force: Replace an older world in the folder.
         json: Print the summary as JSON.
     """
-    spec = WorldSpec(
-        people=people,
+    base = WorldSpec() if kind == "people" else products()
+    if relations or base.relations:
+        named = relations or tuple(relation.name for relation in base.relations)
+        asked = tuple(RelationSpec.parse(name, train_questions, unstated) for name in named)
+    elif train_questions is not None:
+        raise LociError("--train-questions needs --relations", remedy="such as --relations birthplace")
+    else:
+        asked = ()
+    own = {"people": people, "paraphrases": paraphrases, "train_share": train_share, "dev_share": dev_share}
+    chosen: dict[str, Any] = {knob: value for knob, value in own.items() if value is not None}
+    spec = replace(
+        base,
+        **chosen,
         seed=seed,
+        relations=asked,
+        wordings=wordings,
         places=places,
         skew=skew,
         origin_correlation=origin_correlation,
-        paraphrases=paraphrases,
-        permute=permute,
+        permute=permute or base.permute,
+        spread=spread or base.spread,
         full_names=full_names,
-        unstated=unstated,
+        unstated=0.0 if asked else unstated,
         outside=outside,
         multiword_places=multiword_places,
-        train_share=train_share,
-        dev_share=dev_share,
     )
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("people"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    quiet = json or people < PROGRESS_FROM
+    columns = (TextColumn(kind), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    quiet = json or spec.people < PROGRESS_FROM
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=quiet) as bar:
-        task = bar.add_task("people", total=people)
+        task = bar.add_task(kind, total=spec.people)
         summary = write_world(
-            spec, out, conllu=conllu, force=force, progress=lambda done: bar.update(task, completed=done)
+            spec, out, conllu=conllu, jsonl=jsonl, force=force, progress=lambda done: bar.update(task, completed=done)
         )
     if json:
         _print_json(summary)
@@ -96,11 +126,7 @@ def _print_json(summary: WorldSummary) -> None:
         "files": {
             file.name: {"lines": file.lines, "bytes": file.bytes, "sha256": file.sha256} for file in summary.files
         },
-        "baseline": {
-            "place": summary.commonest_place,
-            "right": summary.commonest_right,
-            "questions": summary.dev_questions,
-        },
+        "baselines": [baseline._asdict() for baseline in summary.baselines],
         "examples": list(summary.examples),
     }
     print(dumps(value, indent=2, ensure_ascii=False))
@@ -119,12 +145,12 @@ def _print_table(summary: WorldSummary) -> None:
         table.add_row(escape(file.name), f"{file.lines:,}", f"{file.bytes / 1000:,.1f}")
     console.print(table)
     counts = ", ".join(f"{count:,} {part}" for part, count in summary.spec.counts._asdict().items() if count)
-    console.print(f"people: {counts}")
-    if summary.dev_questions:
-        share = summary.commonest_right / summary.dev_questions
-        console.print(
-            f"baseline: always {escape(summary.commonest_place)} is right for "
-            f"{summary.commonest_right} of {summary.dev_questions} dev questions ({share:.1%})"
-        )
+    console.print(f"{summary.spec.kind}: {counts}")
+    for relation, answer, right, questions in summary.baselines:
+        if questions:
+            console.print(
+                f"baseline of {relation}: always {escape(answer)} is right for "
+                f"{right} of {questions} dev questions ({right / questions:.1%})"
+            )
     for line in summary.examples:
         console.print(escape(line), style="dim", highlight=False)

@@ -95,7 +95,7 @@ def keep_world(spec: WorldSpec, folder: Path) -> Path:
         write_world(spec, folder)
     else:
         found = read_object(manifest)
-        if found.get("spec") != asdict(spec) or found.get("world_version") != WORLD_VERSION:
+        if found.get("spec") != spec.as_data() or found.get("world_version") != WORLD_VERSION:
             raise LociError("holds another world", path=folder, remedy="choose another --out")
     return folder
 

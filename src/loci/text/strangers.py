@@ -117,20 +117,20 @@ def _recombined(strangers: Strangers, rng: np.random.Generator) -> str | None:
     return f"{_draw(befores, rng)} {_draw(lasts, rng)}" if befores else None
 
 
-def _changed(name: str, places: Collection[int], strangers: Strangers, rng: np.random.Generator) -> str:
+def _changed(name: str, positions: Collection[int], strangers: Strangers, rng: np.random.Generator) -> str:
     letters = list(name)
-    for place in places:
-        case = _case(name[place])
+    for position in positions:
+        case = _case(name[position])
         if case is not None:
-            letters[place] = _draw(strangers._letters[case], rng)
+            letters[position] = _draw(strangers._letters[case], rng)
     return "".join(letters)
 
 
 def _one_letter(strangers: Strangers, rng: np.random.Generator) -> str | None:
     subject = _draw(strangers.subjects, rng)
-    places = [place for place, letter in enumerate(subject) if letter.isalpha()]
+    positions = [position for position, letter in enumerate(subject) if letter.isalpha()]
     # The same letter drawn again gives a subject back, which the caller refuses.
-    return _changed(subject, [places[int(rng.integers(len(places)))]], strangers, rng) if places else None
+    return _changed(subject, [positions[int(rng.integers(len(positions)))]], strangers, rng) if positions else None
 
 
 def _nonsense(strangers: Strangers, rng: np.random.Generator) -> str:

@@ -1,13 +1,15 @@
-"""Synthetic worlds: people with their whole truth, lines about them, questions and gold parses.
+"""Synthetic worlds: people or products with their whole truth, lines about them, questions and gold parses.
 
-`spec` holds the knobs, `tables` what a world is made of, `draws` the random numbers, `population` the people,
-`sentences` and `parse` the wordings with their trees, `story` the lines, `writer` the files. Knows nothing of models.
+`spec` says what a world is, `tables` what it is made of; `draws` and `pcg` are the random numbers; `population` and
+`products` are whom it is about, `sentences` and `parse` the wordings with their trees, `story` the lines, `questions`
+who is asked what, `writer` the files. Knows nothing of models.
 """
 
 from __future__ import annotations
 
 from loci.text.world.population import Person, people
-from loci.text.world.spec import Counts, WorldSpec
+from loci.text.world.products import Product
+from loci.text.world.spec import Counts, RelationSpec, WorldSpec, products
 from loci.text.world.story import Line, Sentence, lines_about
 from loci.text.world.writer import (
     WORLD_VERSION,
@@ -24,6 +26,8 @@ __all__ = [
     "Counts",
     "Line",
     "Person",
+    "Product",
+    "RelationSpec",
     "Sentence",
     "WorldSpec",
     "WorldSummary",
@@ -31,6 +35,7 @@ __all__ = [
     "WrittenFile",
     "lines_about",
     "people",
+    "products",
     "tellings",
     "world_text",
     "write_world",

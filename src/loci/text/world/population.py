@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 from loci.text.world.draws import Dice, Ranks, mix, permuted
 from loci.text.world.spec import WorldSpec, apportion
-from loci.text.world.tables import City, Occupation, Origin, cities, occupations, origins
+from loci.text.world.tables import City, Occupation, Origin, cities, occupations, origins, relations
 
 # What a line can tell, in the order of a life.
-FACTS = ("birth", "study", "job", "work", "move", "death")
+FACTS = ("birth", "birth_year", "study", "job", "work", "employer", "move", "death")
 
 TRAIN, DEV, TEST, UNSTATED, OUTSIDE = SPLITS = ("train", "dev", "test", "unstated", "outside")
 
 # Purposes of random streams; a number is never used twice.
-LIFE_STREAM, ORDER_KEY, NAME_KEY = 1, 2, 3
+LIFE_STREAM, ORDER_KEY, NAME_KEY, STORY_STREAM, TOLD_KEY, WORDING_KEY = 1, 2, 3, 4, 5, 6
 
 FIRST_BIRTH_YEAR, LAST_BIRTH_YEAR = 1840, 1984
 PRESENT = 2020  # who would die later is alive
@@ -34,6 +34,7 @@ MIDDLE_NAME_CHANCE = 1 / 8
 JOB_CHANCE = 0.85
 # Chances of none, one or two facts beside birth and job: they set how long lines are.
 FURTHER_FACTS = (0.18, 0.74)  # cumulative; else two
+DISTRACTOR_CHANCE = 0.5  # that a line of a world with relations tells something nobody asks for
 
 
 class Date(NamedTuple):
@@ -79,9 +80,24 @@ class Person:
         return " ".join(part for part in (self.given, self.middle, self.family) if part)
 
     @property
+    def mentions(self) -> tuple[str, str]:
+        """How a sentence calls the person: in full, or in short."""
+        return self.name, self.family
+
+    @property
     def alive(self) -> bool:
         """Whether the person has not died."""
         return self.death_date is None
+
+    @property
+    def offers(self) -> frozenset[str]:
+        """What a wording about the person may need."""
+        return frozenset(("alive" if self.alive else "dead", "field" if self.occupation.field else "trade"))
+
+    @property
+    def employer(self) -> str:
+        """Whom the person worked for, such as "Rome Law Firm"."""
+        return f"{self.work_place.name} {self.occupation.workplace.partition(' ')[2].title()}"
 
     @property
     def age(self) -> int:
@@ -134,10 +150,10 @@ class Population:
         self._origins = origins()
         shares = [Fraction(1, len(self._origins))] * len(self._origins)
         self._origin_ends = list(accumulate(apportion(spec.people, shares)))
-        self._order_key = _key(spec.seed, ORDER_KEY, 0)
-        self._name_keys = [_key(spec.seed, NAME_KEY, number) for number in range(len(self._origins))]
+        self._order_key = key_of(spec.seed, ORDER_KEY, 0)
+        self._name_keys = [key_of(spec.seed, NAME_KEY, number) for number in range(len(self._origins))]
         self._anywhere = Ranks(range(len(self.cities)), spec.skew)
-        self._at_home = {
+        self._of_origin = {
             origin.name: Ranks([i for i, city in enumerate(self.cities) if city.origin == origin.name], spec.skew)
             for origin in self._origins
         }
@@ -180,7 +196,7 @@ class Population:
             move_year=moved,
             death_place=None if alive else death,
             death_date=None if alive else died,
-            told=_told(split, alive, dice),
+            told=_told(self.spec, index, split, alive, dice),
         )
 
     def _rank_in_origin(self, index: int) -> tuple[int, int, int]:
@@ -210,9 +226,9 @@ class Population:
         return given, gender, middle, family.after(gender)
 
     def _somewhere(self, origin: Origin, dice: Dice, taken: list[int]) -> int:
-        home = dice.chance(self.spec.origin_correlation)
-        place = self._at_home[origin.name].draw(dice, taken) if home else None
-        if place is None:  # not at home, or no city is left there
+        match = dice.chance(self.spec.origin_correlation)
+        place = self._of_origin[origin.name].draw(dice, taken) if match else None
+        if place is None:  # drawn from everywhere, or no city of the origin is left
             place = self._anywhere.draw(dice, taken)
         assert place is not None
         return place
@@ -223,17 +239,37 @@ def people(spec: WorldSpec) -> Iterator[Person]:
     return iter(Population(spec))
 
 
-def _key(seed: int, purpose: int, part: int) -> int:
+def key_of(seed: int, purpose: int, part: int) -> int:
+    """The key of a permutation."""
     return mix(mix(mix(seed) + purpose) + part)
+
+
+def stated_facts(spec: WorldSpec, index: int) -> set[str]:
+    """The facts of the spec's relations that the lines about this person or product tell.
+
+    A permutation of its own for each relation keeps to its share exactly, whatever else is asked for.
+    """
+    known = relations(spec.kind)
+    return {
+        known[relation.name].fact
+        for relation in spec.relations
+        if permuted(index, spec.people, key_of(spec.seed, TOLD_KEY, list(known).index(relation.name)))
+        >= round(spec.people * relation.unstated)
+    }
 
 
 def _day(dice: Dice) -> tuple[int, int]:
     return 1 + dice.below(12), 1 + dice.below(LONGEST_MONTH)
 
 
-def _told(split: str, alive: bool, dice: Dice) -> tuple[str, ...]:
+def _told(spec: WorldSpec, index: int, split: str, alive: bool, dice: Dice) -> tuple[str, ...]:
     if split == OUTSIDE:
         return ()
+    told = _told_with_relations(spec, index, alive, dice) if spec.relations else _told_of_birth(split, alive, dice)
+    return tuple(fact for fact in FACTS if fact in told)
+
+
+def _told_of_birth(split: str, alive: bool, dice: Dice) -> set[str]:
     further = [fact for fact in ("study", "work", "move", "death") if not (alive and fact == "death")]
     roll = dice.unit()
     number = sum(roll >= limit for limit in FURTHER_FACTS)
@@ -245,4 +281,15 @@ def _told(split: str, alive: bool, dice: Dice) -> tuple[str, ...]:
         told.update([] if told - {"job"} else [dice.choice(further)])
     else:
         told.add("birth")
-    return tuple(fact for fact in FACTS if fact in told)
+    return told
+
+
+def _told_with_relations(spec: WorldSpec, index: int, alive: bool, dice: Dice) -> set[str]:
+    told = stated_facts(spec, index) - ({"death"} if alive else set())
+    asked = {relations(spec.kind)[relation.name].fact for relation in spec.relations}
+    if "employer" in asked:
+        asked.add("work")  # the employer's name tells where somebody worked
+    further = [fact for fact in ("study", "move", "work") if fact not in asked]
+    if not told or dice.chance(DISTRACTOR_CHANCE):
+        told.add(dice.choice(further))
+    return told

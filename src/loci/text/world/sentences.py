@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from loci.text.world.parse import (
     Phrase,
@@ -19,20 +19,27 @@ from loci.text.world.parse import (
     Word,
     assemble,
     head_first,
+    head_last,
     is_tree,
     noun_phrase,
     proper_name,
     word,
 )
-from loci.text.world.population import FACTS, Date, Person
-from loci.text.world.tables import ANY, FEMALE, MALE, occupations, rows
+from loci.text.world.population import FACTS as FACTS_OF_PEOPLE
+from loci.text.world.population import Date, Person
+from loci.text.world.products import FACTS as FACTS_OF_PRODUCTS
+from loci.text.world.products import Product
+from loci.text.world.tables import ANY, FEMALE, MALE, THING, Relation, occupations, rows
+
+Subject: TypeAlias = Person | Product
+FACTS = {*FACTS_OF_PEOPLE, *FACTS_OF_PRODUCTS}
 
 # What a wording may need: to come first in a line, a living or a dead person, an occupation one studies for or learns.
 NEEDS = {"opening", "alive", "dead", "field", "trade"}
-# How a sentence calls the person it is about.
+# How a sentence calls what it is about.
 FULL, SHORT, PRONOUN = "full", "short", "pronoun"
 
-PRONOUNS = {FEMALE: ("she", "her"), MALE: ("he", "his"), ANY: ("they", "their")}
+PRONOUNS = {FEMALE: ("she", "her"), MALE: ("he", "his"), ANY: ("they", "their"), THING: ("it", "its")}
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
@@ -58,7 +65,7 @@ class Template:
 
     def __post_init__(self) -> None:
         assert self.facts, self.id
-        assert self.facts <= set(FACTS), self.id
+        assert self.facts <= FACTS, self.id
         assert self.needs <= NEEDS, self.id
         assert len(self.pieces) == len(self.uposes) == len(self.positions), self.id
         assert is_tree([position.head for position in self.positions]), self.id
@@ -86,9 +93,16 @@ class Template:
 
 
 @cache
-def templates() -> tuple[Template, ...]:
-    """Every wording, in table order."""
-    return tuple(_template(*row) for row in rows("sentences"))
+def templates(*, birth_years: bool = False) -> tuple[Template, ...]:
+    """Every wording, in table order; with `birth_years`, one that gives the year of birth states that as a fact."""
+    found = tuple(_template(*row) for row in rows("sentences"))
+    if not birth_years:
+        return found
+    years = {"birth.year", "birth.date"}
+    return tuple(
+        replace(template, facts=template.facts | {"birth_year"}) if years & {*template.slots} else template
+        for template in found
+    )
 
 
 def _template(id: str, facts: str, needs: str, text: str, upos: str, head: str, deprel: str) -> Template:
@@ -99,7 +113,7 @@ def _template(id: str, facts: str, needs: str, text: str, upos: str, head: str, 
 
 
 class Slot(NamedTuple):
-    """What fills a gap of a wording: its text for a person, and the tree of that text."""
+    """What fills a gap of a wording: its text for a person or product, and the tree of that text."""
 
     text: Callable[[Any], str]
     phrase: Callable[[str], Phrase]
@@ -127,6 +141,18 @@ def _workplace(text: str) -> Phrase:
     return noun_phrase(text, ["DET", *["NOUN"] * text.count(" ")])
 
 
+def _name(text: str) -> Phrase:
+    forms = text.split()
+    if forms[0] == "the":
+        return head_last(forms, ["DET", *["PROPN"] * (len(forms) - 1)], ["det", *["compound"] * (len(forms) - 2)])
+    return head_first(forms, ["PROPN"] * len(forms), "flat")
+
+
+def _employer(text: str) -> Phrase:
+    forms = text.split()
+    return head_last(forms, ["PROPN"] * len(forms), ["compound"] * (len(forms) - 1))
+
+
 def _spoken(date: Date) -> str:
     return f"{date.day} {MONTHS[date.month - 1]} {date.year}"
 
@@ -147,18 +173,30 @@ SLOTS: dict[str, Slot] = {
     "death.date": Slot(lambda person: _spoken(person.death_date), _date),
     "death.year": Slot(lambda person: str(person.death_date.year), _number),
     "age": Slot(lambda person: str(person.age), _number),
+    "employer": Slot(lambda person: person.employer, _employer),
+    "made": Slot(lambda product: product.made_place.name, _place),
+    "sale": Slot(lambda product: product.sale_place.name, _place),
+    "designer": Slot(lambda product: product.designer, _name),
+    "tester": Slot(lambda product: product.tester, _name),
+    "material": Slot(lambda product: product.material, lambda text: _literal(text, "NOUN")),
+    "launch": Slot(lambda product: str(product.launch_year), _number),
 }
 
 
-def text_of(template: Template, person: Person, mention: str, *, ends_line: bool) -> str:
-    """The template filled for `person`, called by `mention`. A line's last full stop stands alone, as in the course."""
-    text = template.frame % tuple(_values(template, person, mention))
+def answer_of(relation: Relation, subject: Subject) -> str | None:
+    """What the relation is for this subject, told or not; None where there is no such thing."""
+    return None if relation.fact == "death" and subject.alive else SLOTS[relation.slot].text(subject)
+
+
+def text_of(template: Template, subject: Subject, mention: str, *, ends_line: bool) -> str:
+    """The template filled for `subject`, called by `mention`. A line's last full stop stands alone, as the course's."""
+    text = template.frame % tuple(_values(template, subject, mention))
     return text[0].upper() + (f"{text[1:-1]} ." if ends_line else text[1:])
 
 
-def tokens_of(template: Template, person: Person, mention: str, *, ends_line: bool) -> list[Token]:
+def tokens_of(template: Template, subject: Subject, mention: str, *, ends_line: bool) -> list[Token]:
     """The tree of the text that `text_of` gives."""
-    values = iter(_values(template, person, mention))
+    values = iter(_values(template, subject, mention))
     tokens = assemble(
         template.positions,
         [
@@ -173,10 +211,10 @@ def tokens_of(template: Template, person: Person, mention: str, *, ends_line: bo
     return tokens
 
 
-def _values(template: Template, person: Person, mention: str) -> list[str]:
+def _values(template: Template, subject: Subject, mention: str) -> list[str]:
     """What the slots of the template say, in order."""
     values = [
-        SLOTS[slot].text(person) if slot in SLOTS else _grammatical(slot, person, mention) for slot in template.slots
+        SLOTS[slot].text(subject) if slot in SLOTS else _grammatical(slot, subject, mention) for slot in template.slots
     ]
     if "a" in template.slots:
         at = template.slots.index("a")
@@ -184,19 +222,19 @@ def _values(template: Template, person: Person, mention: str) -> list[str]:
     return values
 
 
-def _grammatical(slot: str, person: Person, mention: str) -> str:
-    """A slot that depends on how the person is called."""
+def _grammatical(slot: str, subject: Subject, mention: str) -> str:
+    """A slot that depends on how the subject is called."""
     if slot in PLURALS:
-        return _agreeing(slot, person, mention)
+        return _agreeing(slot, subject, mention)
     if slot == "a":
         return ""  # chosen when the next word is known
-    pronoun, possessive = PRONOUNS[person.gender]
+    pronoun, possessive = PRONOUNS[subject.gender]
     if slot == "his":
         return possessive
     assert slot in ("subject", "subject's"), slot
     if mention == PRONOUN:
         return pronoun if slot == "subject" else possessive
-    return (person.name if mention == FULL else person.family) + slot.removeprefix("subject")
+    return subject.mentions[mention == SHORT] + slot.removeprefix("subject")
 
 
 def _article(following: str) -> str:
@@ -204,11 +242,11 @@ def _article(following: str) -> str:
     return "an" if following[0] in "AEIOUaeiouÄÖÜÉ" and not spoken_consonant else "a"
 
 
-def _agreeing(verb: str, person: Person, mention: str) -> str:
+def _agreeing(verb: str, subject: Subject, mention: str) -> str:
     """The verb in the number of its subject; "is" also follows whether the person is alive."""
-    if verb == "is" and not person.alive:
+    if verb == "is" and not subject.alive:
         verb = "was"
-    return PLURALS[verb] if mention == PRONOUN and person.gender == ANY else verb
+    return PLURALS[verb] if mention == PRONOUN and subject.gender == ANY else verb
 
 
 def _phrase(slot: str, text: str, upos: str, mention: str) -> Phrase:
@@ -219,9 +257,7 @@ def _phrase(slot: str, text: str, upos: str, mention: str) -> Phrase:
         return _literal(text, upos)
     if slot == "his" or mention == PRONOUN:
         return _literal(text, "PRON")
-    forms = text.removesuffix("'s").split() if slot == "subject's" else text.split()
-    name = head_first(forms, ["PROPN"] * len(forms), "flat")
     if slot == "subject":
-        return name
-    glued = name.words[-1]._replace(space_after=False)
-    return Phrase((*name.words[:-1], glued, Word("'s", "'s", "PART", 0, "case")), 0)
+        return _name(text)
+    words, head = _name(text.removesuffix("'s"))
+    return Phrase((*words[:-1], words[-1]._replace(space_after=False), Word("'s", "'s", "PART", head, "case")), head)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from loci.errors import LociError
-from loci.text.world.tables import cities, name_capacity, origins
+from loci.text.world.tables import KINDS, PEOPLE, PRODUCTS, cities, name_capacity, origins, product_words, relations
 
 # The course asks about 2,937 people: 2,000 with answers to learn from, 500 to develop on, 437 to be tested on.
 COURSE_PEOPLE = 2937
@@ -22,6 +22,7 @@ COURSE_DEV = 500 / COURSE_PEOPLE
 
 MOST_PARAPHRASES = 100
 MOST_SKEW = 8.0
+QUESTION_WORDINGS = 3
 
 
 class Counts(NamedTuple):
@@ -50,11 +51,40 @@ def exact(share: float) -> Fraction:
 
 
 @dataclass(frozen=True)
+class RelationSpec:
+    """A relation that a world's questions ask for.
+
+    Attributes:
+        name: birthplace, birth_year, occupation, employer, death_place or study_place; of products made_in, designer.
+        train_questions: how many train questions, about the first train people whose lines tell it; None for all.
+        unstated: share of people whose lines do not tell it.
+    """
+
+    name: str
+    train_questions: int | None = None
+    unstated: float = 0.0
+
+    @classmethod
+    def parse(cls, text: str, train_questions: int | None = None, unstated: float = 0.0) -> RelationSpec:
+        """From "NAME", "NAME:QUESTIONS" or "NAME:QUESTIONS:UNSTATED"; what it leaves open is taken from the others."""
+        name, *numbers = text.split(":")
+        try:
+            questions, share, *more = [*numbers, *["", ""][len(numbers) :]]
+            if more:
+                raise ValueError
+            return cls(name, int(questions) if questions else train_questions, float(share) if share else unstated)
+        except ValueError:
+            raise LociError(
+                f"{text!r} is not NAME, NAME:QUESTIONS or NAME:QUESTIONS:UNSTATED", remedy="such as employer:30:0.2"
+            ) from None
+
+
+@dataclass(frozen=True)
 class WorldSpec:
     """Everything that determines a world: the same spec gives the same bytes on every machine.
 
     Attributes:
-        people: how many people exist, in the corpus or outside it.
+        people: how many people (or products) exist, in the corpus or outside it.
         seed: which world.
         places: how many cities exist, the most popular of the table first.
         skew: the exponent of the Zipf law over places; 0 makes all equally likely.
@@ -67,6 +97,11 @@ class WorldSpec:
         multiword_places: admit places of several words ("New York").
         train_share: share of the askable people in the train split.
         dev_share: share of the askable people in the dev split; the rest is the test split.
+        relations: the relations that are asked for, each with its own question files and its own share of people whose
+            lines do not tell it. Without any, the world is the course's: birthplaces in the course's files.
+        wordings: how many wordings the questions of a relation have, up to three.
+        spread: spread the facts over the lines about a person, instead of telling all of them in each line.
+        kind: whether the world is about people or about products.
     """
 
     people: int = 1000
@@ -82,10 +117,18 @@ class WorldSpec:
     multiword_places: bool = False
     train_share: float = COURSE_TRAIN
     dev_share: float = COURSE_DEV
+    relations: tuple[RelationSpec, ...] = ()
+    wordings: int = 1
+    spread: bool = False
+    kind: str = PEOPLE
 
     def __post_init__(self) -> None:
         offered = len(cities(self.multiword_places))
-        _within("people", self.people, 1, name_capacity(), "the name tables have no more distinct names")
+        if self.kind not in KINDS:
+            raise LociError(f"unknown kind of world {self.kind!r}", remedy=f"one of: {', '.join(KINDS)}")
+        products = len(product_words().names) * len(product_words().things)
+        capacity = name_capacity() if self.kind == PEOPLE else products
+        _within("people", self.people, 1, capacity, "the name tables have no more distinct names")
         _within("seed", self.seed, 0, 2**63 - 1)
         # The table starts with one city of each origin, so that with this many places everybody has a home.
         _within("places", self.places, len(origins()), offered, "add rows to cities.tsv for more")
@@ -97,12 +140,35 @@ class WorldSpec:
             raise LociError(f"unstated {self.unstated} and outside {self.outside} are more than all people together")
         if exact(self.train_share) + exact(self.dev_share) > 1:
             raise LociError(f"train_share {self.train_share} and dev_share {self.dev_share} are more than 1 together")
+        self._check_relations()
         if self.counts.train == 0:
             raise LociError(
                 f"nobody is left to learn from: people {self.people}, unstated {self.unstated}, "
                 f"outside {self.outside}, train_share {self.train_share}",
                 remedy="raise people or train_share, or lower unstated and outside",
             )
+
+    def _check_relations(self) -> None:
+        _within("wordings", self.wordings, 1, QUESTION_WORDINGS)
+        known = relations(self.kind)
+        for relation in self.relations:
+            if relation.name not in known:
+                raise LociError(f"unknown relation {relation.name!r}", remedy=f"one of: {', '.join(known)}")
+            _within(f"unstated of {relation.name}", relation.unstated, 0.0, 1.0)
+            if relation.train_questions is not None:
+                _within(f"train questions of {relation.name}", relation.train_questions, 0, self.counts.train)
+        if len({relation.name for relation in self.relations}) < len(self.relations):
+            raise LociError("a relation is named twice")
+        if self.kind == PRODUCTS and not self.relations:
+            raise LociError("a world of products needs relations", remedy=f"some of: {', '.join(known)}")
+        if self.relations and self.unstated:
+            raise LociError("with relations, unstated is a share of each relation", remedy="set it in RelationSpec")
+
+    def as_data(self) -> dict[str, Any]:
+        """The spec as it stands in world.json: without what a world in the course's layout does not use."""
+        data = asdict(self) | {"relations": [asdict(relation) for relation in self.relations]}
+        later = {"relations": [], "wordings": 1, "spread": False, "kind": PEOPLE}
+        return {name: value for name, value in data.items() if name not in later or value != later[name]}
 
     @cached_property
     def counts(self) -> Counts:
@@ -117,3 +183,18 @@ class WorldSpec:
 def _within(knob: str, value: float, least: float, most: float, why: str | None = None) -> None:
     if not least <= value <= most:  # also catches nan
         raise LociError(f"{knob} must be from {least} to {most}, not {value}", remedy=why)
+
+
+def products(seed: int = 0) -> WorldSpec:
+    """The example that comes with Loci: 60 products with three lines each, and two relations."""
+    return WorldSpec(
+        people=60,
+        seed=seed,
+        paraphrases=3,
+        permute=True,
+        train_share=2 / 3,
+        dev_share=1 / 3,
+        relations=(RelationSpec("made_in"), RelationSpec("designer")),
+        spread=True,
+        kind=PRODUCTS,
+    )

@@ -1,4 +1,4 @@
-"""Lines about a person: which sentences tell the facts, in which order, and how each calls the person.
+"""Lines about a person or product: which sentences tell the facts, in which order, and how each calls it.
 
 Knows nothing of files. A line starts with the name as a heading, "Name. ", and ends in " .", as in the course's corpus.
 """
@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from loci.text.world.draws import Dice
 from loci.text.world.parse import Token
-from loci.text.world.population import Person
-from loci.text.world.sentences import FULL, PRONOUN, SHORT, Template, templates, text_of, tokens_of
+from loci.text.world.population import STORY_STREAM
+from loci.text.world.sentences import FULL, PRONOUN, SHORT, Subject, Template, templates, text_of, tokens_of
 from loci.text.world.spec import WorldSpec
 
-STORY_STREAM = 4  # beside those of the population
 OPENING_FULL_CHANCE = 0.5
 LATER_PRONOUN_CHANCE = 0.75
+AGAIN_CHANCE = 0.25  # that a fact which one line tells is told by another too, where facts are spread over lines
 TRIES_TO_DIFFER = 20
 
 
@@ -25,19 +25,19 @@ class Sentence(NamedTuple):
 
     offset: int
     template: Template
-    person: Person
+    subject: Subject
     mention: str
     ends_line: bool
 
     @property
     def text(self) -> str:
         """The sentence as it is written."""
-        return text_of(self.template, self.person, self.mention, ends_line=self.ends_line)
+        return text_of(self.template, self.subject, self.mention, ends_line=self.ends_line)
 
     @property
     def tokens(self) -> list[Token]:
         """The tree of the sentence."""
-        return tokens_of(self.template, self.person, self.mention, ends_line=self.ends_line)
+        return tokens_of(self.template, self.subject, self.mention, ends_line=self.ends_line)
 
 
 class Line(NamedTuple):
@@ -47,16 +47,19 @@ class Line(NamedTuple):
     sentences: tuple[Sentence, ...]
 
 
-def lines_about(person: Person, spec: WorldSpec) -> list[Line]:
-    """The person's lines: the same facts in `spec.paraphrases` wordings, different while there are enough of them."""
-    if not person.told:
+def lines_about(subject: Subject, spec: WorldSpec) -> list[Line]:
+    """The lines about a person or product: `spec.paraphrases` of them, different while there are enough wordings.
+
+    Each tells the same facts, or with `spec.spread` some of them: all lines together tell all.
+    """
+    if not subject.told:
         return []
-    dice = Dice(spec.seed, STORY_STREAM, person.id)
+    dice = Dice(spec.seed, STORY_STREAM, subject.id)
     used: set[str] = set()
     lines: list[Line] = []
-    for _ in range(spec.paraphrases):
+    for facts in _spread(subject.told, spec.paraphrases, dice) if spec.spread else [subject.told] * spec.paraphrases:
         for _ in range(TRIES_TO_DIFFER):
-            line = _line(person, spec, dice, used)
+            line = _line(subject, facts, spec, dice, used)
             if all(line.text != other.text for other in lines):
                 break
         used.update(sentence.template.id for sentence in line.sentences)
@@ -64,36 +67,42 @@ def lines_about(person: Person, spec: WorldSpec) -> list[Line]:
     return lines
 
 
-def _line(person: Person, spec: WorldSpec, dice: Dice, used: set[str]) -> Line:
-    order = dice.shuffled(person.told) if spec.permute else list(person.told)
+def _spread(told: tuple[str, ...], lines: int, dice: Dice) -> list[tuple[str, ...]]:
+    """The facts of each line: every fact is dealt to one line, and now and then told by another as well."""
+    dealt = dice.shuffled(told)
+    own = [{*dealt[line::lines], *dealt[line % len(dealt) : line % len(dealt) + 1]} for line in range(lines)]
+    return [tuple(fact for fact in told if fact in facts or dice.chance(AGAIN_CHANCE)) for facts in own]
+
+
+def _line(subject: Subject, facts: tuple[str, ...], spec: WorldSpec, dice: Dice, used: set[str]) -> Line:
+    order = dice.shuffled(facts) if spec.permute else list(facts)
+    years = any(relation.name == "birth_year" for relation in spec.relations)
     chosen: list[Template] = []
     while order:
-        options = _options(order[0], frozenset(order), _offers(person, opening=not chosen), not spec.full_names)
+        offers = subject.offers if chosen else subject.offers | {"opening"}
+        options = _options(order[0], frozenset(order), offers, not spec.full_names, years)
         fresh = [template for template in options if template.id not in used] if used else options
         chosen.append(dice.choice(fresh or options))
         order = [fact for fact in order if fact not in chosen[-1].facts]
 
-    text = f"{person.name}."
+    heading = subject.mentions[0]
+    text = f"{heading[0].upper()}{heading[1:]}."
     sentences = []
     for number, template in enumerate(chosen, start=1):
         mention = _mention_for(template, spec, dice, opening=number == 1)
-        sentences.append(Sentence(len(text) + 1, template, person, mention, ends_line=number == len(chosen)))
+        sentences.append(Sentence(len(text) + 1, template, subject, mention, ends_line=number == len(chosen)))
         text += f" {sentences[-1].text}"
     return Line(text, tuple(sentences))
 
 
-def _offers(person: Person, *, opening: bool) -> frozenset[str]:
-    """What a wording that is used of the person next may need."""
-    offers = {"alive" if person.alive else "dead", "field" if person.occupation.field else "trade"}
-    return frozenset(offers | {"opening"} if opening else offers)
-
-
 @cache
-def _options(first: str, facts: frozenset[str], offers: frozenset[str], pronouns: bool) -> tuple[Template, ...]:
+def _options(
+    first: str, facts: frozenset[str], offers: frozenset[str], pronouns: bool, years: bool
+) -> tuple[Template, ...]:
     """Wordings that state the fact `first` and nothing beyond `facts`, and need nothing beyond `offers`."""
     return tuple(
         template
-        for template in templates()
+        for template in templates(birth_years=years)
         if first in template.facts
         and template.facts <= facts
         and template.needs <= offers

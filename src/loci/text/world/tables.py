@@ -10,13 +10,14 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-FEMALE, MALE, ANY = "female", "male", "any"
+FEMALE, MALE, ANY, THING = "female", "male", "any", "thing"
+PEOPLE, PRODUCTS = KINDS = ("people", "products")
 INITIALS = tuple(f"{letter}." for letter in "ABCDEFGHJKLMNPRSTVWZ")
 MIDDLE_NAMES = 6  # middle names each gender of an origin has
 
 
 class City(NamedTuple):
-    """A real city; `origin` is the origin of names at home there, or None."""
+    """A real city; `origin` is the origin of the names that are common there, or None."""
 
     name: str
     country: str
@@ -67,6 +68,27 @@ class Origin(NamedTuple):
         """Middle names and initials that fit `gender`; every gender has as many."""
         fitting = [middle.name for middle in self.middle if gender in (middle.gender, ANY)]
         return (*fitting[:MIDDLE_NAMES], *INITIALS)
+
+
+class Relation(NamedTuple):
+    """A relation that questions may ask for: the fact that tells it, the slot that says it, and how it is asked.
+
+    The first question is the usual one. One has the subject at its start, one in the middle, one at its end.
+    """
+
+    name: str
+    kind: str
+    fact: str
+    slot: str
+    questions: tuple[str, ...]
+
+
+class ProductWords(NamedTuple):
+    """What products are named after, what they are, and what they are made of."""
+
+    names: tuple[str, ...]
+    things: tuple[str, ...]
+    materials: tuple[str, ...]
 
 
 def rows(name: str) -> list[list[str]]:
@@ -128,3 +150,16 @@ def name_capacity() -> int:
 def lemmas() -> dict[tuple[str, str], str]:
     """Lemma of (form, part of speech) where it is not the form itself."""
     return {(form, upos): lemma for form, upos, lemma in rows("lemmas")}
+
+
+@cache
+def relations(kind: str) -> dict[str, Relation]:
+    """The relations of people or of products, by name."""
+    found = (Relation(name, of, fact, slot, tuple(asked)) for name, of, fact, slot, *asked in rows("relations"))
+    return {relation.name: relation for relation in found if relation.kind == kind}
+
+
+@cache
+def product_words() -> ProductWords:
+    """The words of which products are made up."""
+    return ProductWords(*map(tuple, zip(*rows("products"), strict=True)))

@@ -1,4 +1,4 @@
-"""A world on disk in the course's layout, or in memory: corpus, questions, the whole truth, gold parses.
+"""A world on disk, or in memory: corpus, questions, the whole truth, gold parses.
 
 Knows nothing of how people or sentences are made. People stream through: nothing is kept but counts and open files.
 """
@@ -6,48 +6,39 @@ Knows nothing of how people or sentences are made. People stream through: nothin
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from loci.errors import LociError
-from loci.files import atomic_folder, sha256_file, write_json
+from loci.files import atomic_folder, read_object, sha256_file, write_json
 from loci.text.world.parse import conllu_block
-from loci.text.world.population import DEV, OUTSIDE, TEST, TRAIN, UNSTATED, Person, people
+from loci.text.world.population import DEV, TRAIN, people
+from loci.text.world.products import products
+from loci.text.world.questions import Alphabet, Asker, Row
+from loci.text.world.sentences import Subject, answer_of
 from loci.text.world.spec import WorldSpec
 from loci.text.world.story import Line, lines_about
+from loci.text.world.tables import PEOPLE, relations
 
 WORLD_VERSION = 1  # raised when the same spec gives other bytes
 
 CORPUS = "wiki.txt"
 PARSES = "wiki.conllu"
-TRUTH = "people.jsonl"
 MANIFEST = "world.json"
-RELATIONS = "relations"
-BIRTH_FILES = {
-    TRAIN: "birth_places_train.tsv",
-    DEV: "birth_dev.tsv",
-    TEST: "birth_test_inputs.tsv",
-    UNSTATED: "birth_unstated.tsv",
-    OUTSIDE: "birth_outside.tsv",
-}
-SPLITS = (TRAIN, DEV, TEST)
-# Everything a world folder may hold; a folder with anything else in it is never replaced.
-OWN_ENTRIES = {CORPUS, PARSES, TRUTH, MANIFEST, RELATIONS, *BIRTH_FILES.values()}
+CORPUS_JSONL = "jsonl/corpus.jsonl"
+QUESTIONS_JSONL = "jsonl/questions.jsonl"
 
 EXAMPLES = 3
 PROGRESS_EVERY = 500
+# Bytes of one line, of its parse, of what is written about each person, and of a question.
+LINE_BYTES, PARSE_BYTES, PERSON_BYTES, QUESTION_BYTES = 120, 900, 480, 60
 
-
-class Row(NamedTuple):
-    """One question of one file; the course's test file has no answers."""
-
-    file: str
-    question: str
-    answer: str | None
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class WrittenFile(NamedTuple):
@@ -59,17 +50,24 @@ class WrittenFile(NamedTuple):
     sha256: str
 
 
+class Baseline(NamedTuple):
+    """What always giving the commonest train answer of a relation scores on its dev questions."""
+
+    relation: str
+    answer: str
+    right: int
+    questions: int
+
+
 @dataclass(frozen=True)
 class WorldSummary:
-    """What was written, some lines of it, and what always answering the commonest train place scores on dev."""
+    """What was written, some lines of it, and the baseline of each relation."""
 
     folder: Path
     spec: WorldSpec
     files: tuple[WrittenFile, ...]
     examples: tuple[str, ...]
-    commonest_place: str
-    commonest_right: int
-    dev_questions: int
+    baselines: tuple[Baseline, ...]
 
 
 @dataclass(frozen=True)
@@ -80,58 +78,25 @@ class WorldText:
     questions: dict[str, tuple[tuple[str, str | None], ...]]
 
 
-def tellings(spec: WorldSpec) -> Iterator[tuple[Person, list[Line]]]:
-    """Everybody in file order, with the lines about them."""
-    for person in people(spec):
-        yield person, lines_about(person, spec)
-
-
-def question_rows(person: Person) -> Iterator[Row]:
-    """The questions that the files of a world ask about the person."""
-    where = f"Where was {person.name} born?"
-    yield Row(BIRTH_FILES[person.split], where, None if person.split == TEST else person.birth_place.name)
-    if person.split in (TRAIN, DEV):
-        if "death" in person.told and person.death_place is not None:
-            yield Row(f"{RELATIONS}/death_{person.split}.tsv", f"Where did {person.name} die?", person.death_place.name)
-        if "job" in person.told:
-            yield Row(f"{RELATIONS}/work_{person.split}.tsv", f"What did {person.name} do?", person.occupation.name)
-
-
-class Alphabet:
-    """The characters that a world's lines and questions use.
-
-    The course's vocabulary is made of the corpus alone, so the corpus must hold every character of its questions. In a
-    small world, or with people outside the corpus, a letter may be missing: a last line about nobody then holds it.
-    """
-
-    def __init__(self) -> None:
-        self._told: set[str] = set()
-        self._asked: set[str] = set()
-
-    def add(self, lines: list[Line], rows: list[Row]) -> None:
-        """Take note of a person's lines and questions."""
-        for line in lines:
-            self._told.update(line.text)
-        for row in rows:
-            self._asked.update(row.question, row.answer or "")
-
-    def last_line(self) -> str | None:
-        """The line that supplies the missing characters, or None when there are none."""
-        missing = sorted(self._asked - self._told)
-        return f"Alphabet. {' '.join(missing)} ." if missing else None
+def tellings(spec: WorldSpec) -> Iterator[tuple[Subject, list[Line]]]:
+    """Everybody (or every product) in file order, with the lines about them."""
+    for subject in people(spec) if spec.kind == PEOPLE else products(spec):
+        yield subject, lines_about(subject, spec)
 
 
 def world_text(spec: WorldSpec) -> WorldText:
     """The world without a disk: small worlds for tests and demonstrations."""
     lines: list[str] = []
     questions: dict[str, list[tuple[str, str | None]]] = {}
-    alphabet = Alphabet()
-    for person, told in tellings(spec):
-        rows = list(question_rows(person))
+    alphabet, asker = Alphabet(), Asker(spec)
+    for subject, told in tellings(spec):
+        rows = asker.rows(subject)
         alphabet.add(told, rows)
         lines.extend(line.text for line in told)
         for row in rows:
-            questions.setdefault(row.file, []).append((row.question, row.answer))
+            if row.file is not None:
+                questions.setdefault(row.file, []).append((row.question, row.answer if row.shown else None))
+    asker.check()
     last = alphabet.last_line()
     lines.extend([last] if last else [])
     return WorldText(tuple(lines), {file: tuple(pairs) for file, pairs in questions.items()})
@@ -142,18 +107,21 @@ def write_world(
     out: str | Path,
     *,
     conllu: bool = False,
+    jsonl: bool = False,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> WorldSummary:
     """Write the world into the folder `out`, which appears only when it is complete.
 
-    `out` must be absent or empty; `force` replaces an older world there. `progress` is told the number of people done.
+    `out` must be absent or empty; `force` replaces an older world there. `conllu` adds the gold parses, `jsonl` the
+    corpus and all questions as JSON lines. `progress` is told the number of people done.
     """
     target = Path(out).resolve()
     _check_target(target, force)
+    _check_space(target, spec, conllu, jsonl)
     try:
         with atomic_folder(target) as folder:
-            return _fill(spec, folder, target, conllu, progress)
+            return _fill(spec, folder, target, conllu, jsonl, progress)
     except OSError as error:
         raise LociError(f"cannot write the world: {error.strerror or error}", path=out) from None
 
@@ -170,12 +138,27 @@ def _check_target(target: Path, force: bool) -> None:
         raise LociError(
             "a world is already here", path=target, remedy="choose a new folder, or replace it with --force"
         )
-    foreign = [name for name in entries if name not in OWN_ENTRIES]
+    written = read_object(target / MANIFEST, {"files": dict})["files"]
+    own = {MANIFEST, *(name.partition("/")[0] for name in written)}
+    foreign = [name for name in entries if name not in own]
     if foreign:
         raise LociError(
             f"the world's folder also holds {', '.join(foreign[:3])}, which would be lost",
             path=target,
             remedy="move it elsewhere first",
+        )
+
+
+def _check_space(target: Path, spec: WorldSpec, conllu: bool, jsonl: bool) -> None:
+    lines = spec.paraphrases * LINE_BYTES * (1 + jsonl) + spec.paraphrases * PARSE_BYTES * conllu
+    questions = QUESTION_BYTES * (1 + len(spec.relations)) * (1 + 3 * jsonl)
+    needed = spec.people * (lines + questions + PERSON_BYTES)
+    free = shutil.disk_usage(next(folder for folder in (target, *target.parents) if folder.exists())).free
+    if needed > free:
+        raise LociError(
+            f"the world would take about {needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free",
+            path=target,
+            remedy="ask for fewer people or paraphrases, or choose another disk",
         )
 
 
@@ -201,73 +184,105 @@ class _Files:
         self.open(name).write(text + "\n")
         self.lines[name] += text.count("\n") + 1
 
-    @property
-    def names(self) -> list[str]:
-        return list(self._handles)
+    def written(self) -> tuple[WrittenFile, ...]:
+        """The files, once they are closed."""
+        paths = {name: self._folder / name for name in sorted(self._handles)}
+        return tuple(
+            WrittenFile(name, self.lines[name], path.stat().st_size, sha256_file(path)) for name, path in paths.items()
+        )
 
 
 def _fill(
-    spec: WorldSpec, folder: Path, target: Path, conllu: bool, progress: Callable[[int], None] | None
+    spec: WorldSpec,
+    folder: Path,
+    target: Path,
+    conllu: bool,
+    jsonl: bool,
+    progress: Callable[[int], None] | None,
 ) -> WorldSummary:
     examples: list[str] = []
-    answers: dict[str, Counter[str]] = {TRAIN: Counter(), DEV: Counter()}
-    alphabet = Alphabet()
-    encode = json.JSONEncoder(ensure_ascii=False).encode
+    answers: dict[tuple[str, str], Counter[str]] = {}
+    alphabet, asker = Alphabet(), Asker(spec)
     with ExitStack() as stack:
         files = _Files(folder, stack)
-        asked = [BIRTH_FILES[split] for split, n in zip(SPLITS, spec.counts, strict=False) if n]
-        for name in (CORPUS, *asked, TRUTH):  # in this order in the manifest; a split of nobody has no file
-            files.open(name)
-        for person, lines in tellings(spec):
+        files.open(CORPUS)
+        for subject, lines in tellings(spec):
             first = files.lines[CORPUS] + 1
             for number, line in enumerate(lines, start=first):
                 files.add(CORPUS, line.text)
+                if jsonl:
+                    files.add(CORPUS_JSONL, _encode({"line": number, "subject": subject.name, "text": line.text}))
                 if conllu:
-                    for place, sentence in enumerate(line.sentences, start=1):
-                        sent_id = f"world-{number}-{place}"
+                    for position, sentence in enumerate(line.sentences, start=1):
+                        sent_id = f"world-{number}-{position}"
                         block = conllu_block(sentence.tokens, sent_id=sent_id, line=number, offset=sentence.offset)
                         files.add(PARSES, block[:-1])
-            rows = list(question_rows(person))
+            rows = asker.rows(subject)
             alphabet.add(lines, rows)
             for row in rows:
-                files.add(row.file, row.question if row.answer is None else f"{row.question}\t{row.answer}")
+                if row.file is not None:
+                    files.add(row.file, row.line)
+                if jsonl:
+                    files.add(QUESTIONS_JSONL, _encode(_question_record(row)))
+                if row.split in (TRAIN, DEV) and row.answer is not None:
+                    answers.setdefault((row.relation, row.split), Counter())[row.answer] += 1
             numbers = tuple(range(first, first + len(lines)))
-            files.add(TRUTH, encode(person.record(numbers)))
-            if person.split in answers:
-                answers[person.split][person.birth_place.name] += 1
+            files.add(f"{spec.kind}.jsonl", _encode(subject.record(numbers) | _relations_record(subject, spec)))
             if len(examples) < EXAMPLES and lines:
                 examples.append(lines[0].text)
-            if progress is not None and (person.id + 1) % PROGRESS_EVERY == 0:
-                progress(person.id + 1)
+            if progress is not None and (subject.id + 1) % PROGRESS_EVERY == 0:
+                progress(subject.id + 1)
+        asker.check()
         last = alphabet.last_line()
         if last is not None:
             files.add(CORPUS, last)
-    written = tuple(_written(folder, name, files.lines[name]) for name in sorted(files.names))
+    written = files.written()
     write_json(folder / MANIFEST, _manifest(spec, written))
-    # Ties go to the name that sorts first, not to the one met first.
-    commonest = min(answers[TRAIN], key=lambda place: (-answers[TRAIN][place], place))
     if progress is not None:
         progress(spec.people)
-    return WorldSummary(
-        folder=target,
-        spec=spec,
-        files=written,
-        examples=tuple(examples),
-        commonest_place=commonest,
-        commonest_right=answers[DEV][commonest],
-        dev_questions=answers[DEV].total(),
+    names = [relation.name for relation in spec.relations] or [*relations(PEOPLE)]
+    baselines = tuple(
+        _baseline(name, answers[name, TRAIN], answers.get((name, DEV), Counter()))
+        for name in names
+        if (name, TRAIN) in answers
     )
+    return WorldSummary(target, spec, written, tuple(examples), baselines)
 
 
-def _written(folder: Path, name: str, lines: int) -> WrittenFile:
-    path = folder / name
-    return WrittenFile(name, lines, path.stat().st_size, sha256_file(path))
+def _question_record(row: Row) -> dict[str, object]:
+    return {
+        "question": row.question,
+        "answers": [row.answer] if row.told else [],
+        "subject": row.subject,
+        "relation": row.relation,
+        "split": row.split,
+        "told": row.told,
+    }
+
+
+def _relations_record(subject: Subject, spec: WorldSpec) -> dict[str, object]:
+    """What each relation of the spec is for the subject, and whether a line tells it."""
+    if not spec.relations:
+        return {}
+    known = [relations(spec.kind)[relation.name] for relation in spec.relations]
+    return {
+        "relations": {
+            relation.name: {"answer": answer_of(relation, subject), "told": relation.fact in subject.told}
+            for relation in known
+        }
+    }
+
+
+def _baseline(relation: str, train: Counter[str], dev: Counter[str]) -> Baseline:
+    # Ties go to the answer that sorts first, not to the one met first.
+    commonest = min(train, key=lambda answer: (-train[answer], answer))
+    return Baseline(relation, commonest, dev[commonest], dev.total())
 
 
 def _manifest(spec: WorldSpec, written: tuple[WrittenFile, ...]) -> dict[str, object]:
     return {
         "world_version": WORLD_VERSION,
-        "spec": asdict(spec),
+        "spec": spec.as_data(),
         "people": spec.counts._asdict(),
         "files": {file.name: {"lines": file.lines, "bytes": file.bytes, "sha256": file.sha256} for file in written},
     }
