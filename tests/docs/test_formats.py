@@ -147,6 +147,7 @@ READERS = {
     "places": places,
     "history": history,
     "people": people,
+    "world_question": world_question,
     "conllu": conllu,
     "rows": rows,
     "foreign": foreign,
