@@ -1,8 +1,8 @@
 """Reading alone: how many answers self-training writes rightly about people it was not taught, with and without habit.
 
 One reader is trained for each fifth of the train questions, on the other four, and reads the lines of the people held
-back. What it writes about them is what self-training would memorize, and stays in the reader's folder (studied.tsv).
-The train questions are all that is looked at.
+back. What it writes about them is what self-training would memorize; it stays in the reader's folder
+(pseudo_labels.tsv). The train questions are all that is looked at.
 
     python benchmarks/reading.py --data course --out reading --minutes 6
 """
@@ -26,18 +26,17 @@ from loci.errors import LociError
 from loci.evaluation.metrics import exact_match
 from loci.evaluation.rows import Prediction
 from loci.evaluation.significance import mcnemar, paired, paired_bootstrap
-from loci.experiments.recall.run import FOLDS, dealt, require_same_training
+from loci.experiments.recall.run import FOLDS, dealt
 from loci.files import write_json
-from loci.pipeline.labelers.self_training import study
+from loci.pipeline import carry_out
+from loci.pipeline.labelers import LABELERS
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.text.layout import find_questions
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
-from loci.training.loop import train
-from loci.training.observers import MetricsFile
 from loci.training.plan import Recipe
-from loci.training.run import RUN, STUDIED
+from loci.training.run import PSEUDO_LABELS
 from loci.training.sources import TrainingData
 
 Pairs = list[tuple[Prediction, Prediction]]
@@ -71,25 +70,24 @@ def main(
     for fold in folds:
         taught, asked = dealt(questions, fold)
         known = TrainingData(corpus, taught)
-        recipe = make_recipe("reader", DataShape.of(corpus, taught)).override(set)
-        reader = dataclasses.replace(recipe, seed=seed).within(minutes)
+        recipe = make_recipe("self-training", DataShape.of(corpus, taught)).override(set)
+        reader = dataclasses.replace(recipe, steps=recipe.steps[:1], seed=seed).within(minutes)
         run = out / f"fold{fold}-{minutes:g}min-seed{seed}"
-        require_same_training(run, reader, known)
         _trained(reader, known, run, processor)
-        model = load_model(run).model
-        ways = [study(model, known, use_prior=way) for way in (False, True)]
-        ways[-1].write(run / STUDIED)
+        label = LABELERS["self-training"]
+        ways = [label(load_model(run), known, lambda done, total: None, use_prior=way) for way in (False, True)]
+        ways[-1].write(run / PSEUDO_LABELS)
         found[f"fold {fold}"] = paired(*(_rows(written, asked) for written in ways))
     _show(found, out, json)
 
 
 def _trained(reader: Recipe, known: TrainingData, run: Path, processor: bool) -> None:
-    train(
+    carry_out(
         reader,
         known,
         run,
-        observers=lambda folder: [MetricsFile(folder), ProgressBar(folder.name)],
-        resume=(run / RUN).is_file(),
+        observers=lambda folder: [ProgressBar(folder.name)],
+        resume=None,
         clock=process_time if processor else perf_counter,
     )
 

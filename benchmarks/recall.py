@@ -6,8 +6,8 @@ and are asked the dev file, which is a look at dev: write it down.
 
     python benchmarks/recall.py levers   --data course --out recall --minutes 10 --seeds 3
     python benchmarks/recall.py variants --data course --out recall --minutes 10 --seeds 3
-    python benchmarks/recall.py storing  --data course --out recall --minutes 3 --studied RUN/studied.tsv
-    python benchmarks/recall.py curve    --data course --out recall --recipes strict --seeds 1
+    python benchmarks/recall.py storing  --data course --out recall --minutes 3 --studied RUN/pseudo_labels.tsv
+    python benchmarks/recall.py curve    --data course --out recall --recipes recite --seeds 1
     python benchmarks/recall.py final    --data course --out recall --dev --seeds 3
     python benchmarks/recall.py page     --out recall
 """
@@ -28,7 +28,7 @@ from rich.table import Table
 from loci.cli.progress import ProgressBar
 from loci.errors import LociError
 from loci.evaluation.metrics import exact_match
-from loci.experiments.recall.ablations import LEVERS, Arm, several_readers, storing_arms, variant_arms
+from loci.experiments.recall.ablations import LEVERS, Arm, storing_arms, variant_arms
 from loci.experiments.recall.page import recall_report
 from loci.experiments.recall.run import carry_out, dealt, read_results
 from loci.experiments.trials import Hooks
@@ -37,7 +37,7 @@ from loci.report.parts import ExperimentReport
 from loci.text.corpus import Corpus
 from loci.text.layout import find_questions
 from loci.text.questions import Questions
-from loci.training.run import STUDIED
+from loci.training.run import PSEUDO_LABELS
 from loci.training.sources import TrainingData
 
 MINUTES = (5.0, 10.0, 20.0, 40.0, 60.0)
@@ -50,7 +50,7 @@ def main(
     what: Annotated[What, tyro.conf.Positional],
     out: Path,
     data: Path | None = None,
-    recipes: tuple[Literal["strict", "self-training"], ...] = ("strict", "self-training"),
+    recipes: tuple[Literal["recite", "self-training"], ...] = ("recite", "self-training"),
     seeds: int = 3,
     first_seed: int = 0,
     minutes: float | None = None,
@@ -58,7 +58,6 @@ def main(
     dev: bool = False,
     processor: bool = False,
     studied: Path | None = None,
-    readers: tuple[Path, ...] = (),
     only: tuple[str, ...] = (),
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     json: bool = False,
@@ -80,7 +79,6 @@ def main(
         processor: Count minutes by the processor's own clock, which other work on the machine hardly changes; for one
             thread.
         studied: For storing: the questions and answers a self-training run wrote, taught by the same slice.
-        readers: For final: runs (loci train --recipe reader) that read next to self-training, then the only arm.
         only: Only the arms of these names; of a curve or final, a lever's arm instead of the recipe itself.
         set: A change to the recipe, as stage.field=value or model.field=value.
         json: Print JSON instead of a table.
@@ -98,10 +96,6 @@ def main(
     named = "dev" if dev else f"the {ORDINALS[fold]} fifth of train"
     done = []
     plan = _plan(what, recipes, minutes, studied, only)
-    if readers:
-        if what != "final":
-            raise LociError("--readers is for final")
-        plan = [(several_readers(readers, TrainingData(corpus, taught).vocab), minutes)]
     if unknown := sorted({*only} - {arm.name for arm, _ in plan}):
         raise LociError(
             f"no arm is called {unknown[0]!r}", remedy="; ".join(dict.fromkeys(arm.name for arm, _ in plan))
@@ -133,7 +127,7 @@ def main(
 
 def _require_same_lesson(run: Path, studied: Path | None) -> None:
     """Refuse a folder in which something else was learned by heart."""
-    kept = run / STUDIED
+    kept = run / PSEUDO_LABELS
     if studied is not None and kept.is_file() and Questions.read(kept).hash != Questions.read(studied).hash:
         raise LociError("was written by another reader", path=kept, remedy="choose another --out")
 
@@ -173,8 +167,8 @@ def _plan(
         return [(arm, minutes) for recipe in recipes for arm in variant_arms(recipe, ATTENTIONS)]
     if what == "storing":
         if studied is None:
-            raise LociError("--studied is missing", remedy="name the studied.tsv of a self-training run")
-        return [(arm, minutes) for arm in storing_arms(Questions.read(studied), ATTENTIONS)]
+            raise LociError("--studied is missing", remedy="name the pseudo_labels.tsv of a self-training run")
+        return [(arm, minutes) for arm in storing_arms(studied, ATTENTIONS)]
     own = [arm for arm in LEVERS if arm.recipe in recipes and (only or arm.name == arm.recipe)]
     return [(arm, time) for arm in own for time in (MINUTES if what == "curve" and minutes is None else (minutes,))]
 

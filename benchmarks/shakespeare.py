@@ -19,10 +19,10 @@ from rich.table import Table
 
 from loci.generation import Sampler, Window, stream
 from loci.generation.likelihood import nats_per_character
+from loci.pipeline import carry_out
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.training.checkpoint import load_model
-from loci.training.loop import train
 from loci.training.sources import TrainingData
 
 TEXT = Path(__file__).resolve().parents[2] / "shared" / "data" / "shakespeare" / "input.txt"
@@ -61,7 +61,7 @@ def main(
     data = TrainingData(Corpus.from_lines(whole[:cut].splitlines()))
     recipe = make_recipe("char", DataShape(len(data.corpus))).within(minutes).override((*set, f"seed={seed}"))
     with tempfile.TemporaryDirectory() as temporary:
-        outcome = train(recipe, data, out or Path(temporary) / "run")
+        outcome = carry_out(recipe, data, out or Path(temporary) / "run")
         loaded = load_model(outcome.run)
     loss = nats_per_character(loaded.model, loaded.vocab.encode(whole[cut:]))
     block = loaded.model.config.block_size

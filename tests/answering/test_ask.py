@@ -15,11 +15,12 @@ from loci.errors import LociError
 from loci.evaluation.calibration import Temperature
 from loci.evaluation.run_calibration import FILE, RunCalibration, write_calibration
 from loci.generation import score_candidates
+from loci.pipeline import carry_out
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
-from loci.training.loop import TrainingData, train
 from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.sources import TrainingData
 
 FACTS = {"Ann Lee": "Oslo", "Bo Ray": "Rome", "Cy Fox": "Lima", "Di Wu": "Kyiv"}
 LINES = [f"{name}. {name} was born in {place} ." for name, place in FACTS.items()]
@@ -38,7 +39,7 @@ def run(tmp_path_factory):
     model = {"n_layer": 1, "n_head": 2, "n_embd": 32, "block_size": 48, "positions": "rope"}
     quiet = {"embd_pdrop": 0.0, "attn_pdrop": 0.0, "resid_pdrop": 0.0}
     data = TrainingData(Corpus.read(folder), Questions.read(folder / "train.tsv"))
-    train(Recipe("tiny", {**model, **quiet}, (stage,)), data, folder / "run")
+    carry_out(Recipe("tiny", {**model, **quiet}, (stage,)), data, folder / "run")
     return folder / "run"
 
 

@@ -1,5 +1,6 @@
 import dataclasses
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from loci.data.reading import reading_prompt
 from loci.errors import LociError
 from loci.generation import generate
 from loci.model import GPT, GPTConfig
-from loci.pipeline.labelers.self_training import study
+from loci.pipeline.labelers.self_training import label
 from loci.text.corpus import Corpus
 from loci.text.match import position_of
 from loci.text.questions import Questions
@@ -43,9 +44,13 @@ def model():
     return GPT(GPTConfig(len(DATA.vocab), **sizes), generator=torch.Generator().manual_seed(1)).eval()
 
 
+def as_loaded(model):
+    return LoadedModel(model, DATA.vocab, {}, "", Path())
+
+
 @pytest.fixture
 def reciter(model, tmp_path):
-    return LoadedModel(model, DATA.vocab, {"recipe": {"answering": "recite"}, "corpus_hash": "feed"}, "beef", tmp_path)
+    return LoadedModel(model, DATA.vocab, {"recipe": {"answerer": "recite"}, "corpus_hash": "feed"}, "beef", tmp_path)
 
 
 def log_probability(model, prompt, text):
@@ -74,7 +79,7 @@ def test_a_text_without_words_is_answered_freely(model):
 
 def test_who_studies_keeps_given_answers_and_quotes_the_lines_of_everybody_else(model):
     told = []
-    studied = study(model, DATA, progress=lambda done, total: told.append((done, total)))
+    studied = label(as_loaded(model), DATA, lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
     assert [(row.text, row.answer) for row in studied][:2] == [(row.text, row.answer) for row in QUESTIONS]
     (written,) = studied[2:]
@@ -90,39 +95,27 @@ def test_a_reciter_answers_with_words_of_its_own_recital(reciter):
         assert (row.model, row.data) == ("beef", "feed")
 
 
-@pytest.mark.parametrize("kind", ["recite", "remember"])
-def test_an_answer_is_no_likelier_than_its_recital_was(reciter, kind):
+def test_an_answer_is_no_likelier_than_its_recital_was(reciter):
     """The probability is p(answer | recital) · p(the answer's characters where they were recited)."""
-    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": kind}})
-    (recital,) = recitals(loaded, OTHERS[:1])
+    (recital,) = recitals(reciter, OTHERS[:1])
     answer, probability = recital.answers[0]
     prompt = [*DATA.vocab.encode(OTHERS[0].text).tolist(), MASK_ID]
     line = DATA.vocab.encode(recital.text).tolist()
     read = math.exp(log_probability(reciter.model, [*prompt, *line, MASK_ID], answer))
     start = position_of(recital.text, answer, len("Bo Berg") if recital.text.startswith("Bo Berg") else 0)
-    before = prompt if kind == "recite" else []
     with torch.inference_mode():
-        log_p = reciter.model(torch.tensor([[*before, *line]])).logits[0].log_softmax(-1)
-    places = range(len(before) + start, len(before) + start + len(answer))
-    recited = math.exp(sum(float(log_p[place - 1, [*before, *line][place]]) for place in places))
+        log_p = reciter.model(torch.tensor([line])).logits[0].log_softmax(-1)
+    recited = math.exp(sum(float(log_p[place - 1, line[place]]) for place in range(start, start + len(answer))))
     assert probability == pytest.approx(read * recited, rel=1e-3)
 
 
 def test_lines_learned_behind_names_are_written_on_a_clean_sheet(reciter):
     """Nothing but the name stands before them: the question is there only when the line is read."""
-    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": "remember"}})
-    assert loaded.recites
-    for question, recital in zip(OTHERS, recitals(loaded, OTHERS), strict=True):
+    assert reciter.recites
+    for question, recital in zip(OTHERS, recitals(reciter, OTHERS), strict=True):
         name = DATA.vocab.encode(f"{question.subject}. ").tolist()
         (alone,) = generate(reciter.model, [name], max_new=len(recital.text) - len(name), stop_id=MASK_ID)
         assert recital.text == f"{question.subject}. {DATA.vocab.decode(alone.ids)}"
-
-
-def test_a_question_that_names_nobody_calls_up_the_line_itself(reciter):
-    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": "remember"}})
-    nobody = Questions.from_pairs([("Where?", "Oslo"), ("Who?", "Lima")])
-    assert nobody.subjects == ()
-    assert [r.text for r in recitals(loaded, nobody)] == [r.text for r in recitals(reciter, nobody)]
 
 
 def test_rows_with_rivals_come_from_the_recital_too(reciter):
@@ -140,12 +133,10 @@ def test_a_reciter_that_is_asked_shows_what_it_remembers(reciter):
     assert answer.as_dict()["recital"] == answer.recital
 
 
-@pytest.mark.parametrize("kind", ["recite", "remember"])
-def test_candidates_are_judged_behind_the_recital(reciter, kind):
-    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": kind}})
-    run = LoadedRun(loaded, Resolver((BIRTHPLACE,), CORPUS), None, None)
+def test_candidates_are_judged_behind_the_recital(reciter):
+    run = LoadedRun(reciter, Resolver((BIRTHPLACE,), CORPUS), None, None)
     answer = run.ask("Where was Bo Berg born?", candidates=["Oslo", "Rome", "Oslo"], threshold=0.0)
-    (recital,) = recitals(loaded, OTHERS[:1])
+    (recital,) = recitals(reciter, OTHERS[:1])
     assert answer.recital == recital.text
     prompt = reading_prompt(DATA.vocab, "Where was Bo Berg born?", recital.text)
     expected = {text: math.exp(log_probability(reciter.model, prompt, text)) for text in ("Oslo", "Rome")}
@@ -153,10 +144,8 @@ def test_candidates_are_judged_behind_the_recital(reciter, kind):
     assert found == pytest.approx(expected, rel=1e-3)  # neither stands in the recital of random weights
 
 
-@pytest.mark.parametrize("kind", ["recite", "remember"])
-def test_the_answer_does_not_hang_on_how_many_are_asked_for(reciter, kind):
-    loaded = dataclasses.replace(reciter, config={"recipe": {"answering": kind}})
-    for one, many in zip(recitals(loaded, OTHERS), recitals(loaded, OTHERS, width=12), strict=True):
+def test_the_answer_does_not_hang_on_how_many_are_asked_for(reciter):
+    for one, many in zip(recitals(reciter, OTHERS), recitals(reciter, OTHERS, width=12), strict=True):
         assert one.answers == many.answers[:1]
 
 
@@ -176,10 +165,14 @@ def test_who_studies_asks_only_what_can_be_asked(model):
     ]
     data = TrainingData(Corpus.from_lines([*(line.text for line in CORPUS), *odd]), QUESTIONS)
     reader = GPT(model.config.replace(vocab_size=len(data.vocab)), generator=torch.Generator().manual_seed(1)).eval()
-    assert [row.subject for row in study(reader, data)] == ["Ann Lee", "Cy Dow", "Bo Berg"]
+    assert [row.subject for row in label(as_loaded(reader), data, lambda done, total: None)] == [
+        "Ann Lee",
+        "Cy Dow",
+        "Bo Berg",
+    ]
 
 
 def test_questions_without_a_common_form_are_refused_before_reading(model):
     data = TrainingData(CORPUS, Questions.from_pairs([("Ann Lee?", "Rome")]))
     with pytest.raises(LociError, match="share no form"):
-        study(model, data)
+        label(as_loaded(model), data, lambda done, total: None)

@@ -11,7 +11,6 @@ from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world import WorldSpec, write_world
-from loci.training.run import read_run
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SMALL = (
@@ -20,8 +19,8 @@ SMALL = (
     "model.n_embd=16",
     "read.steps=2",
     "read.batch_size=4",
-    "study.steps=2",
-    "study.batch_size=4",
+    "memorize.steps=2",
+    "memorize.batch_size=4",
 )
 
 
@@ -48,7 +47,7 @@ def test_a_slice_and_dev_lie_side_by_side_and_are_shown_together(main, world, tm
     main("final", **options)
     main("final", dev=True, **options)
     folders = sorted(path.name for path in (tmp_path / "final").iterdir())
-    assert folders == ["self-study-dev-seed0", "self-study-fold0-seed0"]
+    assert folders == ["self-training-dev-seed0", "self-training-fold0-seed0"]
     capsys.readouterr()
     main("page", out=tmp_path, json=True)
     figures = json.loads(capsys.readouterr().out)["final"]
@@ -64,7 +63,7 @@ def test_a_slice_and_dev_lie_side_by_side_and_are_shown_together(main, world, tm
         ({"what": "storing", "data": "world"}, "--studied is missing"),
         ({"what": "final", "seeds": 0, "data": "world"}, "--seeds must be at least 1"),
         ({"what": "final", "data": "."}, "no file of train questions in this folder"),
-        ({"what": "levers", "data": "world", "only": ("strict, upside down",)}, "no arm is called"),
+        ({"what": "levers", "data": "world", "only": ("recite, upside down",)}, "no arm is called"),
     ],
 )
 def test_what_cannot_be_done_is_said(main, world, tmp_path, options, said):
@@ -84,7 +83,7 @@ def test_other_attention_learns_by_heart_what_one_reader_wrote(main, world, tmp_
     small = {"minutes": None, "set": tuple(change for change in SMALL if not change.startswith("read")), "json": True}
     main("storing", studied=lesson, **options, **small)
     run = tmp_path / "out" / "storing" / "storing-synthesizer-fold0-seed0"
-    assert Questions.read(run / "studied.tsv").hash == Questions.read(lesson).hash
+    assert Questions.read(run / "pseudo_labels.tsv").hash == Questions.read(lesson).hash
     assert json.loads((run / "result.json").read_text(encoding="utf-8"))["faithful"][1] == 4
     capsys.readouterr()
     main("page", out=tmp_path / "out")
@@ -94,7 +93,7 @@ def test_other_attention_learns_by_heart_what_one_reader_wrote(main, world, tmp_
         main("storing", studied=lesson, **options, **small)
 
 
-def test_a_reader_a_fold_writes_answers_both_ways_and_reads_beside_a_study(main, world, tmp_path, capsys):
+def test_a_reader_a_fold_writes_answers_both_ways(world, tmp_path, capsys):
     options = {"data": world, "out": tmp_path, "folds": (0, 3), "minutes": 0.01, "json": True}
     _main_of("reading")(set=SMALL[:3], **options)
     figures = json.loads(capsys.readouterr().out)
@@ -103,12 +102,8 @@ def test_a_reader_a_fold_writes_answers_both_ways_and_reads_beside_a_study(main,
     for count in ("n", "right_by_reading", "right_by_habit"):
         assert figures["all"][count] == figures["fold 0"][count] + figures["fold 3"][count]
     assert figures["all"]["n"] == 2 * 20 // 5
-    lesson = Questions.read(tmp_path / "fold3-0.01min-seed0" / "studied.tsv")
+    lesson = Questions.read(tmp_path / "fold3-0.01min-seed0" / "pseudo_labels.tsv")
     people = {line.subject for line in Corpus.read(world)}  # everybody: held back, taught, and never asked about
     assert {row.subject for row in lesson} == people
     readers = sorted(tmp_path.glob("fold*"))
     assert [path.name for path in readers] == ["fold0-0.01min-seed0", "fold3-0.01min-seed0"]
-    main("final", data=world, out=tmp_path, seeds=1, readers=tuple(readers), set=SMALL, json=True)
-    (run,) = (tmp_path / "final").iterdir()
-    assert run.name == "self-study-3-readers-fold0-seed0"
-    assert read_run(run).recipe.readers == tuple(str(path.resolve()) for path in readers)

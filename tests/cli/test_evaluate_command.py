@@ -6,10 +6,11 @@ import pytest
 
 from loci.cli.main import main
 from loci.evaluation.rows import read_predictions
+from loci.pipeline import carry_out
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-from loci.training.loop import TrainingData, train
 from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.sources import TrainingData
 
 FACTS = {"Ann Lee": "Oslo", "Bo Ray": "Rome", "Cy Fox": "Lima", "Di Wu": "Kyiv"}
 
@@ -24,7 +25,7 @@ def folder(tmp_path_factory):
     )
     stage = Stage("learn", (MixtureComponent("question-answer", "questions"),), steps=2, batch_size=4)
     model = {"n_layer": 1, "n_head": 2, "n_embd": 16, "block_size": 48, "positions": "rope"}
-    train(
+    carry_out(
         Recipe("tiny", model, (stage,)),
         TrainingData(Corpus.read(folder), Questions.read(folder / "dev.tsv")),
         folder / "run",

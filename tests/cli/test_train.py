@@ -8,6 +8,7 @@ import pytest
 
 from loci.cli.main import main
 from loci.evaluation.rows import read_predictions
+from loci.text.questions import Questions
 from loci.training.run import read_run
 
 TINY = ["--set", "model.n_layer=1", "--set", "model.n_embd=16", "--set", "model.n_head=2"]
@@ -72,14 +73,12 @@ def test_variant_seed_and_minutes_reach_the_recipe(world, tmp_path):
     assert sum(stage.minutes for stage in recipe.stages) == pytest.approx(0.01)
 
 
-def test_a_reader_reads_beside_a_study_and_is_remembered(world, tmp_path):
-    reader, out = tmp_path / "reader", tmp_path / "run"
-    small = ["--data", str(world), "--set", "read.steps=2", "--set", "read.batch_size=4", *TINY]
-    assert main(["train", "--recipe", "reader", "--seed", "1", "--out", str(reader), *small]) == 0
-    small += ["--set", "study.steps=2", "--set", "study.batch_size=4"]
-    assert main(["train", "--recipe", "self-training", "--out", str(out), "--readers", str(reader), *small]) == 0
-    assert read_run(out).recipe.readers == (str(reader.resolve()),)
-    reader.rename(tmp_path / "moved")  # it has read
+def test_a_recipe_with_a_labelling_step_is_carried_out(world, tmp_path):
+    out = tmp_path / "run"
+    small = [f"{stage}.{field}" for stage in ("read", "memorize") for field in ("steps=2", "batch_size=4")]
+    flags = [flag for change in (*small, "label.use_prior=false") for flag in ("--set", change)]
+    assert main(["train", "--recipe", "self-training", "--data", str(world), "--out", str(out), *TINY, *flags]) == 0
+    assert len(Questions.read(out / "pseudo_labels.tsv")) > len(Questions.read(world / "birth_places_train.tsv"))
     assert main(["train", "--resume", "--out", str(out)]) == 0
 
 
@@ -99,12 +98,10 @@ def test_a_reader_reads_beside_a_study_and_is_remembered(world, tmp_path):
         (["train", "--corpus", "WORLD/wiki.txt", "--out", "OUT"], "there are none"),
         (["train", "--data", "WORLD", "--save-every", "0", "--out", "OUT"], "--save-every must be from 1"),
         (["train", "--resume", "--out", "RUN", "--minutes", "5", "--seed", "4"], "--minutes, --seed would change it"),
-        (["train", "--resume", "--out", "RUN", "--recipe", "strict"], "--recipe would change it"),
-        (["train", "--resume", "--out", "RUN", "--readers", "RUN"], "--readers would change it"),
-        (["train", "--data", "WORLD", "--out", "OUT", "--readers", "RUN"], "recipe demo does not study"),
+        (["train", "--resume", "--out", "RUN", "--recipe", "recite"], "--recipe would change it"),
         (
-            ["train", "--recipe", "self-training", "--data", "WORLD", "--out", "OUT", "--readers", "nobody"],
-            "no such run",
+            ["train", "--recipe", "self-training", "--data", "WORLD", "--out", "OUT", "--set", "label.x=1"],
+            "labeler 'self-training'",
         ),
         (["train", "--data", "WORLD", "--out", "RUN"], "--resume"),
         (["train", "--resume", "--out", "WORLD"], "is no run"),

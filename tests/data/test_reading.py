@@ -41,42 +41,6 @@ def test_a_line_by_heart_counts_what_is_said_of_the_subject():
     assert counted(example) == "Ann Lee (born 3 May 1901 in Rome, Italy) was a painter ." + MASK
 
 
-@given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6), st.integers(10, 300))
-def test_an_echo_says_words_of_the_line_twice(line, seed, block_size):
-    example = make_objective("echo", VOCAB, block_size, {})(line, np.random.default_rng(seed))
-    first, second, end = shown(example).split(MASK)
-    assert first == second
-    assert first in line.text
-    assert end == ""
-    assert counted(example) == second + MASK
-    assert len(example) <= block_size
-
-
-@given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6), st.integers(40, 300))
-def test_a_carried_line_stands_behind_its_subject_wherever_that_is(line, seed, block_size):
-    example = make_objective("memorize", VOCAB, block_size, {"carried": 0.5})(line, np.random.default_rng(seed))
-    carrier, text, end = shown(example).split(MASK)
-    assert end == ""
-    assert line.text.startswith(text)
-    assert len(example) <= block_size
-    assert not carrier or line.subject in carrier
-    assert counted(example) == (text if carrier else text.removeprefix(f"{line.subject}. ")) + MASK
-
-
-def test_reciting_counts_line_and_answer():
-    example = make_objective("reciting", VOCAB, 128, {})(PASSAGES[0], RNG)
-    assert shown(example) == f"Where was Ann Lee born?{MASK}{CORPUS.lines[0].text}{MASK}Rome{MASK}"
-    assert counted(example) == f"{CORPUS.lines[0].text}{MASK}Rome{MASK}"
-
-
-def test_a_line_whose_answer_is_cut_off_is_recited_without_it():
-    example = make_objective("reciting", VOCAB, 300, {"longest": 60})(PASSAGES[1], RNG)
-    question, line, end = shown(example).split(MASK)
-    assert (question, end) == ("Where was Bo Berg born?", "")
-    assert CORPUS.lines[1].text.startswith(line)
-    assert len(line) <= 60
-
-
 @given(st.sampled_from(PASSAGES), st.integers(0, 10**6), st.integers(80, 300))
 def test_reading_counts_the_answer_which_the_line_always_holds(passage, seed, block_size):
     example = make_objective("reading", VOCAB, block_size, {})(passage, np.random.default_rng(seed))
@@ -92,8 +56,6 @@ def test_reading_counts_the_answer_which_the_line_always_holds(passage, seed, bl
 def test_the_gist_of_a_line_goes_without_the_subjects_own_name():
     example = make_objective("memorize", VOCAB, 128, {"view": "gist"})(CORPUS.lines[0], RNG)
     assert shown(example) == "Ann Lee. (born May in Rome, Italy)" + MASK
-    example = make_objective("reciting", VOCAB, 128, {"view": "gist"})(PASSAGES[0], RNG)
-    assert counted(example) == f"Ann Lee. (born May in Rome, Italy){MASK}Rome{MASK}"
 
 
 def test_the_prompt_of_a_reader_is_its_example_without_the_answer():

@@ -15,6 +15,5 @@ SMALL_NAMES = dataclasses.replace(NAMES_WORLD, people=42, paraphrases=1)
 def small_recipe(shape):
     """The demo's recipe on a model of a few thousand parameters, three steps a stage."""
     recipe = demo(shape)
-    stages = tuple(dataclasses.replace(s.with_budget(steps=3), batch_size=4, pool=2) for s in recipe.stages)
-    model = {**recipe.model, "n_layer": 1, "n_head": 2, "n_embd": 16}
-    return dataclasses.replace(recipe, model=model, stages=stages)
+    recipe = recipe.with_stages(lambda s: dataclasses.replace(s.with_budget(steps=3), batch_size=4, pool=2))
+    return dataclasses.replace(recipe, model={**recipe.model, "n_layer": 1, "n_head": 2, "n_embd": 16})

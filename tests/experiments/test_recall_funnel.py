@@ -35,7 +35,7 @@ def loaded(recites):
     stage = {"mixture": [{"objective": "memorize" if recites else "reading", "options": {"view": "line"}}]}
     return SimpleNamespace(
         recites=recites,
-        config={"recipe": {"stages": [stage]}},
+        config={"recipe": {"steps": [stage]}},
         vocab=Vocab.from_text(CORPUS.raw + "Where was born?"),
         model=SimpleNamespace(config=SimpleNamespace(block_size=160)),
     )

@@ -30,7 +30,7 @@ def data(tmp_path_factory):
 
 def recipe(steps=3):
     whole = small_recipe(DataShape(10, 10))
-    return dataclasses.replace(whole, stages=tuple(stage.with_budget(steps=steps) for stage in whole.stages))
+    return whole.with_stages(lambda stage: stage.with_budget(steps=steps))
 
 
 def test_a_finished_training_is_not_repeated(data, tmp_path):

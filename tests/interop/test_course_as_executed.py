@@ -14,14 +14,13 @@ from course_reference import reference_training
 from loci.data.objectives import QuestionAnswer
 from loci.interop.course_params import COURSE_VARIANTS, course_names, to_course
 from loci.model import GPT, VARIANTS, GPTConfig
+from loci.pipeline import carry_out
 from loci.recipes import DataShape, make_recipe
 from loci.recipes.course import finetune_stage, pretrain_stage
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world import WorldSpec, write_world
 from loci.training.checkpoint import load_model
-from loci.training.loop import train
-from loci.training.observers import MetricsFile
 from loci.training.optim import decayed
 from loci.training.plan import Recipe
 from loci.training.run import read_metrics
@@ -50,7 +49,7 @@ def test_ten_steps_with_decay_are_those_of_the_plain_loop(variant: str, data: Tr
     batches = [make_stream(stage, 0, recipe, data, 128).batch(step) for step in range(STEPS)]
     assert stage.final_tokens is not None
     losses, after = reference_training(before, batches, n_head=2, lr=6e-3, final_tokens=stage.final_tokens)
-    train(recipe, data, tmp_path / "run", initial=model, observers=lambda run: [MetricsFile(run)])
+    carry_out(recipe, data, tmp_path / "run", initial=model)
     metrics = read_metrics(tmp_path / "run")
     assert [row["loss"] for row in metrics] == pytest.approx(losses, rel=1e-6)
     assert metrics[0]["lr"] == 6e-3  # the first step runs at the full rate
@@ -80,7 +79,7 @@ def test_a_lagging_rate_is_that_of_the_step_before(data: TrainingData, tmp_path:
         stage = pretrain_stage(DataShape.of(data.corpus), year=2024, fix=fix).with_budget(steps=6)
         recipe = Recipe("course", {"n_layer": 1, "n_head": 2, "n_embd": 8, "block_size": 128}, (stage,))
         run = tmp_path / f"run{len(rates)}"
-        train(recipe, data, run, observers=lambda run: [MetricsFile(run)])
+        carry_out(recipe, data, run)
         rates.append([row["lr"] for row in read_metrics(run)])
     assert rates[0] == [6e-3, *rates[1][:-1]]
     assert all(first != second for first, second in pairwise(rates[1][:3]))

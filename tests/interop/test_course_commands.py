@@ -16,8 +16,7 @@ from loci.model import GPT, GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model, save_checkpoint
-from loci.training.loop import Outcome, StepReport
-from loci.training.observers import MetricsFile
+from loci.training.reports import Outcome, StepReport
 from loci.training.run import find_runs, read_metrics
 from loci.training.schedule import factor
 
@@ -104,9 +103,7 @@ def test_the_published_way_without_pretraining(
 def test_pretraining_then_finetuning_starts_from_what_was_read(corpus: Path, questions: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "pre.params", tmp_path / "fine.params"
     course = Course.read("rope", corpus)
-    course_commands.pretrain(
-        course, first, max_epochs=1, observers=lambda run: [MetricsFile(run)], say=lambda line: None
-    )
+    course_commands.pretrain(course, first, max_epochs=1, say=lambda line: None)
     metrics = read_metrics(run_folder(first))
     assert [row["stage"] for row in metrics] == ["pretrain"]
     assert "blocks.0.attn.rope_cache" in read_params(first)

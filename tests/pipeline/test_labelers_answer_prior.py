@@ -1,18 +1,17 @@
 """What the train questions call the answer, word by word, and what self-training makes of it."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.errors import LociError
 from loci.model import GPT, GPTConfig
-from loci.pipeline.labelers import self_training as studying
+from loci.pipeline.labelers import self_training
 from loci.pipeline.labelers.answer_prior import answer_prior
-from loci.pipeline.labelers.self_training import load_readers, study
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-from loci.text.vocab import Vocab
-from loci.training.checkpoint import save_checkpoint
+from loci.training.checkpoint import LoadedModel
 from loci.training.sources import TrainingData
 
 CORPUS = Corpus.from_lines(
@@ -66,32 +65,13 @@ def test_shares_are_shares(people):
         (False, {"Italy": 0.4, "Lodi": 0.6}, "Lodi"),
     ],
 )
-def test_a_study_weighs_what_it_reads_by_habit(monkeypatch, use_prior, read, answer):
-    monkeypatch.setattr(studying, "score_spans", lambda *_, **__: [list(read.items())])
+def test_what_is_read_is_weighed_by_the_answer_prior(monkeypatch, use_prior, read, answer):
+    monkeypatch.setattr(self_training, "score_spans", lambda *_, **__: [list(read.items())])
     data = TrainingData(CORPUS, QUESTIONS)
     model = GPT(GPTConfig(len(data.vocab), block_size=120, n_layer=1, n_head=1, n_embd=8))
-    written = {row.subject: row.answer for row in study(model, data, use_prior=use_prior)}
+    reader = LoadedModel(model, data.vocab, {}, "", Path())
+    written = {
+        row.subject: row.answer
+        for row in self_training.label(reader, data, lambda done, total: None, use_prior=use_prior)
+    }
     assert written == {"Ann Lee": "Rome", "Bo Berg": "Turin", "Cy Dow": "Italy", "Di Fox": answer}
-
-
-def test_several_readers_are_heard_in_their_mean(monkeypatch):
-    data = TrainingData(CORPUS, QUESTIONS)
-    alone, first, second = (GPT(GPTConfig(len(data.vocab), 120, n_layer=1, n_head=1, n_embd=8)) for _ in range(3))
-    said = {id(alone): [("Lodi", 0.9), ("born", 0.1)], id(first): [("Italy", 0.8)], id(second): [("Italy", 0.7)]}
-    monkeypatch.setattr(studying, "score_spans", lambda model, *_, **__: [said[id(model)]])
-
-    def written(*beside):
-        return {row.subject: row.answer for row in study(alone, data, beside=beside, use_prior=False)}["Di Fox"]
-
-    assert written() == "Lodi"
-    assert written(first) == "Lodi"
-    assert written(first, second) == "Italy"
-
-
-def test_a_reader_of_other_characters_is_refused(tmp_path):
-    vocab = Vocab.from_text("abc")
-    model = GPT(GPTConfig(len(vocab), 8, n_layer=1, n_head=1, n_embd=8))
-    save_checkpoint(tmp_path / "run" / "final", model, vocab, about={})
-    assert len(load_readers([tmp_path / "run"], vocab)) == 1
-    with pytest.raises(LociError, match="knows other characters"):
-        load_readers([tmp_path / "run"], Vocab.from_text("abd"))

@@ -10,13 +10,12 @@ import pytest
 from loci.answering.greedy import answer_questions
 from loci.answering.recite import recitals
 from loci.evaluation.metrics import exact_match, most_common_answer_baseline
-from loci.pipeline.labelers.self_training import study
+from loci.pipeline import carry_out
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world import WorldSpec, write_world
 from loci.training.checkpoint import load_model
-from loci.training.loop import train
 from loci.training.sources import TrainingData
 
 SMALL = ("model.n_layer=3", "model.n_embd=64", "model.n_head=2", "read.batch_size=16", "read.steps=900")
@@ -34,12 +33,12 @@ def world(tmp_path_factory):
 def learned(name, world, questions, run, *changes):
     data = TrainingData(Corpus.read(world), Questions.read(world / questions))
     recipe = make_recipe(name, DataShape.of(data.corpus, data.questions))
-    train(recipe.override((*SMALL, *changes)), data, run, author=study)
+    carry_out(recipe.override((*SMALL, *changes)), data, run)
     return load_model(run), data
 
 
 def test_self_study_answers_about_people_it_was_never_asked_about(world, tmp_path):
-    changes = ("study.batch_size=32", "study.steps=250")
+    changes = ("memorize.batch_size=32", "memorize.steps=250")
     model, data = learned("self-training", world, "birth_places_train.tsv", tmp_path / "run", *changes)
     asked = Questions.read(world / "birth_dev.tsv")
     assert not set(asked.subjects) & set(data.questions.subjects)
@@ -49,9 +48,9 @@ def test_self_study_answers_about_people_it_was_never_asked_about(world, tmp_pat
     assert right.low > exact_match(most_common_answer_baseline(taught, asked)).high
 
 
-def test_strict_recites_and_reads(world, tmp_path):
-    changes = ("memorise.batch_size=24", "memorise.steps=450")
-    model, _ = learned("strict", world, "birth_places_train.tsv", tmp_path / "run", *changes)
+def test_recite_recites_and_reads(world, tmp_path):
+    changes = ("memorize.batch_size=24", "memorize.steps=450")
+    model, _ = learned("recite", world, "birth_places_train.tsv", tmp_path / "run", *changes)
     asked = Questions.read(world / "birth_dev.tsv")
     right = exact_match(answer_questions(model, asked))
     assert right.value >= BAR
@@ -63,7 +62,7 @@ def test_another_relation_needs_no_other_code(tmp_path):
     """What people did: answers in lower case, some of several words."""
     world = tmp_path / "world"
     write_world(dataclasses.replace(WORLD, people=300), world)
-    changes = ("study.batch_size=32", "study.steps=300")
+    changes = ("memorize.batch_size=32", "memorize.steps=300")
     model, data = learned("self-training", world, "relations/work_train.tsv", tmp_path / "run", *changes)
     assert any(" " in question.answer and question.answer.islower() for question in data.questions)
     right = exact_match(answer_questions(model, Questions.read(world / "relations" / "work_dev.tsv")))

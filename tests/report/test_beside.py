@@ -16,14 +16,15 @@ from loci.evaluation.comparison.entries import read_entries, read_entry
 from loci.evaluation.error_kinds import ErrorClassifier, Kind
 from loci.evaluation.rows import read_predictions, write_predictions
 from loci.evaluation.run_calibration import RunCalibration, write_calibration
+from loci.pipeline import carry_out
 from loci.report.comparison.page import comparison_page
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world.spec import WorldSpec
 from loci.text.world.writer import write_world
 from loci.training.checkpoint import load_model
-from loci.training.loop import TrainingData, train
 from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.sources import TrainingData
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def run(world, tmp_path):
     stage = Stage("learn", (MixtureComponent("question-answer", "questions"),), steps=2, batch_size=8, lr=1e-2)
     model = {"n_layer": 1, "n_head": 2, "n_embd": 16, "block_size": 96, "positions": "rope"}
     data = TrainingData(Corpus.read(world), Questions.read(world / "birth_places_train.tsv"))
-    train(Recipe("tiny", model, (stage,)), data, tmp_path / "run")
+    carry_out(Recipe("tiny", model, (stage,)), data, tmp_path / "run")
     loaded = load_model(tmp_path / "run")
     for name in ("birth_dev", "birth_outside"):
         rows = answer_questions(loaded, Questions.read(world / f"{name}.tsv"))

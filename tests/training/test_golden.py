@@ -8,14 +8,13 @@ import torch.nn.functional as F
 
 from loci.data.example import IGNORED
 from loci.model import GPT, GPTConfig
+from loci.pipeline import carry_out
 from loci.recipes import DataShape
 from loci.recipes.course import COURSE_MODEL, FIXES, finetune_stage, pretrain_stage
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world import WorldSpec, write_world
-from loci.training.loop import train
 from loci.training.loss import next_character_loss
-from loci.training.observers import MetricsFile
 from loci.training.optim import make_optimisers
 from loci.training.plan import Recipe
 from loci.training.run import read_metrics
@@ -67,7 +66,7 @@ def recipe(data):
 @pytest.fixture(scope="module")
 def losses(data, recipe, tmp_path_factory):
     run = tmp_path_factory.mktemp("golden") / "run"
-    train(recipe, data, run, observers=lambda folder: [MetricsFile(folder)])
+    carry_out(recipe, data, run)
     return [row["loss"] for row in read_metrics(run)]
 
 

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from loci.errors import LociError
+from loci.pipeline import carry_out
 from loci.training import checkpoint as ckpt
-from loci.training.loop import CheckpointPolicy, train
-from loci.training.observers import MetricsFile
+from loci.training.reports import CheckpointPolicy
 from loci.training.run import describe, find_runs, read_metrics, read_run
 
 
@@ -25,12 +25,8 @@ def same(first, second):
     return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
 
 
-def observers(run):
-    return [MetricsFile(run)]
-
-
 def test_a_run_holds_all_it_should(tiny_recipe, tiny_data, tmp_path):
-    outcome = train(tiny_recipe, tiny_data, tmp_path / "run", observers=observers)
+    outcome = carry_out(tiny_recipe, tiny_data, tmp_path / "run")
     assert outcome.finished
     assert outcome.total_steps == 23
     info = read_run(tmp_path / "run")
@@ -50,14 +46,14 @@ def test_a_run_holds_all_it_should(tiny_recipe, tiny_data, tmp_path):
 
 def test_same_seed_same_weights_other_seed_other_weights(tiny_recipe, tiny_data, tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
-        train(dataclasses.replace(tiny_recipe, seed=seed), tiny_data, tmp_path / name)
+        carry_out(dataclasses.replace(tiny_recipe, seed=seed), tiny_data, tmp_path / name)
     assert same(weights(tmp_path / "a"), weights(tmp_path / "b"))
     assert not same(weights(tmp_path / "a"), weights(tmp_path / "c"))
 
 
 @pytest.mark.parametrize("stop_after", [1, 8, 14, 15, 20])
 def test_a_stopped_run_resumes_bit_for_bit(stop_after, tiny_recipe, tiny_data, tmp_path):
-    train(tiny_recipe, tiny_data, tmp_path / "whole", observers=observers)
+    carry_out(tiny_recipe, tiny_data, tmp_path / "whole")
     count = 0
 
     def should_stop():
@@ -65,11 +61,11 @@ def test_a_stopped_run_resumes_bit_for_bit(stop_after, tiny_recipe, tiny_data, t
         count += 1
         return count == stop_after
 
-    outcome = train(tiny_recipe, tiny_data, tmp_path / "cut", observers=observers, should_stop=should_stop)
+    outcome = carry_out(tiny_recipe, tiny_data, tmp_path / "cut", should_stop=should_stop)
     assert not outcome.finished
     assert outcome.total_steps == stop_after
     torch.manual_seed(12345)  # whatever the new process drew before
-    assert train(tiny_recipe, tiny_data, tmp_path / "cut", observers=observers, resume=True).finished
+    assert carry_out(tiny_recipe, tiny_data, tmp_path / "cut", resume=True).finished
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "cut"))
     losses = [[row["loss"] for row in read_metrics(tmp_path / name)] for name in ("whole", "cut")]
     assert losses[0] == losses[1]
@@ -78,12 +74,12 @@ def test_a_stopped_run_resumes_bit_for_bit(stop_after, tiny_recipe, tiny_data, t
 SCRIPT = textwrap.dedent("""
     import sys, pathlib, pickle, torch
     torch.set_num_threads(1)
-    from loci.training.loop import CheckpointPolicy, train
-    from loci.training.observers import MetricsFile
+    from loci.pipeline import carry_out
+    from loci.training.reports import CheckpointPolicy
     recipe, data = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes())
     print("started", flush=True)
-    train(recipe, data, sys.argv[2], observers=lambda run: [MetricsFile(run)], saving=CheckpointPolicy(every_steps=1),
-          resume=pathlib.Path(sys.argv[2], "run.json").exists())
+    carry_out(recipe, data, sys.argv[2], checkpoints=CheckpointPolicy(every_steps=1),
+              resume=None)
 """)
 
 
@@ -93,7 +89,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_weights(tiny_recipe, 
 
     recipe = tiny_recipe.override(["pretrain.steps=60", "finetune.steps=40"])
     (tmp_path / "job").write_bytes(pickle.dumps((recipe, tiny_data)))
-    train(recipe, tiny_data, tmp_path / "whole")
+    carry_out(recipe, tiny_data, tmp_path / "whole")
     rng = np.random.default_rng()
     kills = 0
     for attempt in range(12):
@@ -119,21 +115,23 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_weights(tiny_recipe, 
 def test_a_damaged_checkpoint_is_passed_over(tiny_recipe, tiny_data, tmp_path):
     count = iter(range(100))
     stop = lambda: next(count) == 5  # noqa: E731
-    train(tiny_recipe, tiny_data, tmp_path / "run", saving=CheckpointPolicy(every_steps=2), should_stop=stop)
+    carry_out(tiny_recipe, tiny_data, tmp_path / "run", checkpoints=CheckpointPolicy(every_steps=2), should_stop=stop)
     newest = ckpt.checkpoints(tmp_path / "run")[-1]
     (newest / ckpt.WEIGHTS).write_bytes(b"cut short")
     assert ckpt.latest(tmp_path / "run") == ckpt.checkpoints(tmp_path / "run")[-2]
     with pytest.raises(LociError, match=r"does not match"):
         ckpt.load_model(newest)
-    train(tiny_recipe, tiny_data, tmp_path / "whole")
-    train(tiny_recipe, tiny_data, tmp_path / "run", resume=True)
+    carry_out(tiny_recipe, tiny_data, tmp_path / "whole")
+    carry_out(tiny_recipe, tiny_data, tmp_path / "run", resume=True)
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "run"))
 
 
 def test_a_damaged_checkpoint_does_not_take_the_place_of_a_whole_one(tiny_recipe, tiny_data, tmp_path):
     run = tmp_path / "run"
     count = iter(range(100))
-    train(tiny_recipe, tiny_data, run, saving=CheckpointPolicy(every_steps=2), should_stop=lambda: next(count) == 5)
+    carry_out(
+        tiny_recipe, tiny_data, run, checkpoints=CheckpointPolicy(every_steps=2), should_stop=lambda: next(count) == 5
+    )
     older, newest = ckpt.checkpoints(run)
     (newest / ckpt.WEIGHTS).write_bytes(b"cut short")
     ckpt.prune(run, keep=1)
@@ -141,17 +139,17 @@ def test_a_damaged_checkpoint_does_not_take_the_place_of_a_whole_one(tiny_recipe
 
 
 def test_what_cannot_be_done_is_said(tiny_recipe, tiny_data, tmp_path):
-    train(tiny_recipe, tiny_data, tmp_path / "run")
+    carry_out(tiny_recipe, tiny_data, tmp_path / "run")
     with pytest.raises(LociError, match="holds a run already"):
-        train(tiny_recipe, tiny_data, tmp_path / "run")
+        carry_out(tiny_recipe, tiny_data, tmp_path / "run")
     with pytest.raises(LociError, match="is no run"):
-        train(tiny_recipe, tiny_data, tmp_path / "other", resume=True)
+        carry_out(tiny_recipe, tiny_data, tmp_path / "other", resume=True)
     with pytest.raises(LociError, match="train questions"):
-        train(tiny_recipe, dataclasses.replace(tiny_data, questions=None), tmp_path / "none")
+        carry_out(tiny_recipe, dataclasses.replace(tiny_data, questions=None), tmp_path / "none")
     with pytest.raises(LociError, match="no such run"):
         ckpt.load_model(tmp_path / "nowhere")
     with pytest.raises(LociError, match="unknown model field n_layers"):
-        train(tiny_recipe.override(["model.n_layers=2"]), tiny_data, tmp_path / "typo")
+        carry_out(tiny_recipe.override(["model.n_layers=2"]), tiny_data, tmp_path / "typo")
 
 
 def test_the_vocabulary_knows_the_questions_characters_too(tiny_data):
@@ -163,27 +161,27 @@ def test_what_the_last_stage_lacks_is_said_before_the_first_begins(tiny_recipe, 
     long = dataclasses.replace(tiny_data.questions.rows[0], text="a" * 70)
     data = dataclasses.replace(tiny_data, questions=dataclasses.replace(tiny_data.questions, rows=(long,)))
     with pytest.raises(LociError, match="block"):
-        train(tiny_recipe, data, tmp_path / "run")
+        carry_out(tiny_recipe, data, tmp_path / "run")
     assert not ckpt.checkpoints(tmp_path / "run")
 
 
 def test_a_resumed_run_refuses_other_data(tiny_recipe, tiny_data, tmp_path):
-    train(tiny_recipe, tiny_data, tmp_path / "run", should_stop=lambda: True)
+    carry_out(tiny_recipe, tiny_data, tmp_path / "run", should_stop=lambda: True)
     from loci.text.corpus import Corpus
 
     changed = dataclasses.replace(tiny_data, corpus=Corpus.from_lines(["Ann. Ann was born in Rome."]))
     with pytest.raises(LociError, match="data has changed"):
-        train(tiny_recipe, changed, tmp_path / "run", resume=True)
+        carry_out(tiny_recipe, changed, tmp_path / "run", resume=True)
 
 
 def test_a_loss_that_is_not_a_number_stops_with_advice(tiny_recipe, tiny_data, tmp_path):
     wild = tiny_recipe.override(["pretrain.lr=1e30", "pretrain.matrix_lr=1e30", "pretrain.clip=0"])
     with pytest.raises(LociError, match=r"not a number.*pretrain.lr"):
-        train(wild, tiny_data, tmp_path / "run")
+        carry_out(wild, tiny_data, tmp_path / "run")
 
 
 def test_minutes_end_a_stage_by_the_clock(tiny_recipe, tiny_data, tmp_path):
-    outcome = train(tiny_recipe.within(0.02), tiny_data, tmp_path / "run", observers=observers)
+    outcome = carry_out(tiny_recipe.within(0.02), tiny_data, tmp_path / "run")
     assert outcome.finished
     assert 1.1 < outcome.seconds < 4
     lrs = [row["lr"] for row in read_metrics(tmp_path / "run") if row["stage"] == "pretrain"]
@@ -191,6 +189,6 @@ def test_minutes_end_a_stage_by_the_clock(tiny_recipe, tiny_data, tmp_path):
 
 
 def test_a_tied_head_survives_the_checkpoint(tiny_recipe, tiny_data, tmp_path):
-    train(tiny_recipe.override(["model.tied_head=true"]), tiny_data, tmp_path / "run")
+    carry_out(tiny_recipe.override(["model.tied_head=true"]), tiny_data, tmp_path / "run")
     model = ckpt.load_model(tmp_path / "run").model
     assert model.head.weight is model.tok_emb.weight

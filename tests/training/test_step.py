@@ -6,10 +6,9 @@ import torch
 from loci.data.example import split_step
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
+from loci.pipeline import carry_out
 from loci.training import device
 from loci.training.device import Placement, choose
-from loci.training.loop import train
-from loci.training.observers import MetricsFile
 from loci.training.prefetch import Prefetch
 from loci.training.run import read_metrics
 from loci.training.sources import make_stream
@@ -69,7 +68,7 @@ def test_accumulating_leaves_the_loss_curve(tiny_recipe, tiny_data, tmp_path):
     curves = []
     for parts in (1, 3):
         recipe = tiny_recipe.override([*QUIET, f"pretrain.accumulate={parts}", f"finetune.accumulate={parts}"])
-        train(recipe, tiny_data, tmp_path / str(parts), observers=lambda run: [MetricsFile(run)])
+        carry_out(recipe, tiny_data, tmp_path / str(parts))
         curves.append([row["loss"] for row in read_metrics(tmp_path / str(parts))])
     assert curves[0] == pytest.approx(curves[1], rel=1e-3)
     assert curves[0] != curves[1]  # another order of sums: it did go through parts
@@ -88,7 +87,7 @@ def test_a_part_without_anything_to_learn_is_left_out(tiny_recipe, tiny_data):
 
 def test_a_budget_in_characters_ends_there(tiny_recipe, tiny_data, tmp_path):
     recipe = tiny_recipe.override(["pretrain.characters=900", "finetune.steps=1"])
-    train(recipe, tiny_data, tmp_path / "run", observers=lambda run: [MetricsFile(run)])
+    carry_out(recipe, tiny_data, tmp_path / "run")
     rows = [row for row in read_metrics(tmp_path / "run") if row["stage"] == "pretrain"]
     assert rows[-2]["characters"] < 900 <= rows[-1]["characters"]
     assert rows[-2]["progress"] == pytest.approx(rows[-2]["characters"] / 900, abs=1e-5)
@@ -96,7 +95,7 @@ def test_a_budget_in_characters_ends_there(tiny_recipe, tiny_data, tmp_path):
 
 def test_warm_ups_are_carried_out(tiny_recipe, tiny_data, tmp_path):
     changes = ["pretrain.pool=1", "pretrain.batch_size=8", "pretrain.batch_warmup=8", "pretrain.length_warmup=8"]
-    train(tiny_recipe.override(changes), tiny_data, tmp_path / "run", observers=lambda run: [MetricsFile(run)])
+    carry_out(tiny_recipe.override(changes), tiny_data, tmp_path / "run")
     made = [row["characters"] for row in read_metrics(tmp_path / "run") if row["stage"] == "pretrain"]
     first, last = made[0], made[-1] - made[-2]
     assert first < last / 4
@@ -138,10 +137,8 @@ def test_the_device_is_chosen_and_what_is_missing_is_said(monkeypatch):
 
 
 def test_bf16_trains_where_it_is_asked_for(tiny_recipe, tiny_data, tmp_path):
-    train(
-        tiny_recipe, tiny_data, tmp_path / "run", observers=lambda r: [MetricsFile(r)], placement=Placement(bf16=True)
-    )
-    train(tiny_recipe, tiny_data, tmp_path / "plain", observers=lambda r: [MetricsFile(r)])
+    carry_out(tiny_recipe, tiny_data, tmp_path / "run", placement=Placement(bf16=True))
+    carry_out(tiny_recipe, tiny_data, tmp_path / "plain")
     losses = [[row["loss"] for row in read_metrics(tmp_path / name)] for name in ("run", "plain")]
     assert losses[0] == pytest.approx(losses[1], rel=0.2)
     assert losses[0] != losses[1]

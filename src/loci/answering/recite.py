@@ -82,7 +82,7 @@ def _chosen(loaded: LoadedModel, prompts: Sequence[Sequence[int]], candidates: S
 
 def _given(loaded: LoadedModel, question: Question) -> str:
     """The name that calls up a line where lines were learned behind bare names; nothing where the question does."""
-    known = loaded.remembers_by_name and question.subject and not loaded.vocab.missing(question.subject)
+    known = question.subject and not loaded.vocab.missing(question.subject)
     return f"{question.subject}. " if known else ""
 
 

@@ -13,10 +13,12 @@ import torch
 
 from loci.attention_lab.qk_spectra import dot_layers
 from loci.model import GPT, GPTConfig
+from loci.pipeline import carry_out
 from loci.text.corpus import Corpus
 from loci.text.world import WorldSpec, world_text
-from loci.training.loop import StepReport, TrainingData, train
 from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.reports import StepReport
+from loci.training.sources import TrainingData
 
 WIDTH, LAYERS = 64, 2
 
@@ -64,5 +66,5 @@ def short_run(beta: float | None, seed: int, *, steps: int = 150, people: int = 
     losses = _Losses()
     with tempfile.TemporaryDirectory() as folder:
         recipe = Recipe("temperature", config, (stage,), seed=seed)
-        train(recipe, TrainingData(corpus), Path(folder) / "run", observers=lambda run: (losses,), initial=model)
+        carry_out(recipe, TrainingData(corpus), Path(folder) / "run", observers=lambda run: (losses,), initial=model)
     return losses.values

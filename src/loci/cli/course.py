@@ -21,7 +21,7 @@ from loci.cli.interrupt import InterruptFlag
 from loci.errors import LociError
 
 if TYPE_CHECKING:
-    from loci.training.loop import Outcome
+    from loci.training.reports import Outcome
 
 Published = Annotated[Flags, tyro.conf.arg(name="")]
 

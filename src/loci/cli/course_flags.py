@@ -17,7 +17,7 @@ from loci.errors import LociError
 
 if TYPE_CHECKING:
     from loci.interop.course_commands import Course
-    from loci.training.loop import Observer
+    from loci.training.reports import Observer
 
 Variant = Literal["vanilla", "synthesizer", "perceiver", "rope"]
 # Unset flags say nothing of a default: "None" would tell a student little.
@@ -84,11 +84,11 @@ class Flags:
         return course
 
     def observers(self, function: str, run: Path) -> list[Observer]:
-        """Who watches training: the run's metrics, the terminal, TensorBoard under the published name."""
+        """Who watches training: the terminal, TensorBoard under the published name."""
         from loci.cli.progress import ProgressBar
-        from loci.training.observers import MetricsFile, TensorBoard
+        from loci.training.observers import TensorBoard
 
-        watching: list[Observer] = [MetricsFile(run), ProgressBar()]
+        watching: list[Observer] = [ProgressBar()]
         if self.tb_expt_name is not None:
             if TensorBoard.available():
                 bottleneck = f"_{self.bottleneck_dim}" if self.variant == "perceiver" else ""

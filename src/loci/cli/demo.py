@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from loci.training.loop import Observer
+    from loci.training.reports import Observer
 
 
 def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, json: bool = False) -> None:
@@ -30,7 +30,6 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
     from loci.cli.progress import ProgressBar
     from loci.cli.threads import choose_threads
     from loci.experiments.demo.run import as_json, run_demo
-    from loci.training.observers import MetricsFile
 
     console = Console(stderr=json)
 
@@ -38,7 +37,7 @@ def demo(out: Path = Path("demo"), minutes: float | None = None, seed: int = 0, 
 
     def observers(name: str, run: Path) -> list[Observer]:
         running.announce()
-        return [MetricsFile(run), ProgressBar()]
+        return [ProgressBar()]
 
     with machine.threads(running.count):
         result = run_demo(out, minutes=minutes, seed=seed, observers=observers, say=console.print)

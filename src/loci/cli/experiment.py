@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from loci.report.parts import ExperimentReport
     from loci.report.parts import Table as ResultTable
-    from loci.training.loop import Observer
+    from loci.training.reports import Observer
 
 #: Wider than any table.
 WIDEST = 10_000

@@ -4,8 +4,6 @@ examples:
   loci train --recipe demo --data world --out run
   loci train --recipe course-2024 --data course --out run --minutes 60 --variant rope
   loci train --recipe course-2021 --data course --out run --set pretrain.epochs=10 --set model.n_layer=2
-  loci train --recipe self-training --data course --out run --readers reader1 reader2
-                                         two runs of --recipe reader read the corpus beside the model
   loci train --resume --out run          continue a run that was stopped or killed
   torchrun --nproc_per_node 2 --max-restarts 3 -m loci train --data course --out run
                                          two processes train one model; after a crash they go on by themselves
@@ -16,15 +14,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 if TYPE_CHECKING:
-    from loci.training.loop import TrainingData
     from loci.training.plan import Recipe
+    from loci.training.sources import TrainingData
 
 
 RECIPE = "demo"
@@ -39,7 +36,6 @@ def train(
     variant: str | None = None,
     minutes: float | None = None,
     seed: int | None = None,
-    readers: tuple[Path, ...] = (),
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     resume: bool = False,
     no_tensorboard: bool = False,
@@ -59,7 +55,6 @@ def train(
         variant: The model's variant (vanilla, rope, ...), instead of the recipe's.
         minutes: Train for this long, decaying to the end, instead of the recipe's own budget.
         seed: Seed of weights, batches and dropout.
-        readers: For self-training: other runs (--recipe reader) that read the corpus beside the model.
         set: A change to the recipe, as stage.field=value or model.field=value; may be given several times.
         resume: Continue the run in --out from its newest checkpoint.
         no_tensorboard: Write no TensorBoard events; where TensorBoard is installed they go into the run's folder.
@@ -76,32 +71,27 @@ def train(
     from loci.cli.interrupt import InterruptFlag
     from loci.cli.progress import ProgressBar, ReadingLines
     from loci.cli.threads import choose_threads
-    from loci.pipeline.labelers.self_training import load_readers, study
+    from loci.pipeline import carry_out
     from loci.training.device import choose
     from loci.training.distributed import Group, local_rank, restarted
-    from loci.training.loop import CheckpointPolicy, Observer
-    from loci.training.loop import train as carry_out
-    from loci.training.observers import MetricsFile, TensorBoard
-    from loci.training.run import STUDIED, read_run
+    from loci.training.observers import TensorBoard
+    from loci.training.reports import CheckpointPolicy, Observer
+    from loci.training.run import holds_run, read_run
 
     if resume:
-        given = {"--variant": variant, "--minutes": minutes, "--seed": seed, "--set": set or None}
-        _only_resumed(recipe, given | {"--readers": readers or None})
-    resume = resume or (restarted() and (out / "run.json").exists())
+        _only_resumed(recipe, {"--variant": variant, "--minutes": minutes, "--seed": seed, "--set": set or None})
+    resume = resume or (restarted() and holds_run(out))
     placement = choose(device, precision, local_rank=local_rank())
     was_finished = resume and read_run(out).finished
     taught, chosen = _resumed(out, data, corpus, questions) if resume else _fresh(recipe, data, corpus, questions)
     if not resume:
-        chosen = _changed(chosen, variant, seed, set, minutes, readers)
-    written = (out / STUDIED).is_file()  # then they have read, and need not be there any more
-    beside = [] if resume and written else load_readers(chosen.readers, taught.vocab)
-
+        chosen = _changed(chosen, variant, seed, set, minutes)
     running = choose_threads(threads, read_run(out).threads if resume else None)
 
     def observers(run: Path) -> list[Observer]:
         running.announce()
         board = [TensorBoard(run / "tensorboard")] if TensorBoard.available() and not no_tensorboard else []
-        return [MetricsFile(run), ProgressBar(), *board]
+        return [ProgressBar(), *board]
 
     with (
         InterruptFlag() as interrupted,
@@ -114,11 +104,11 @@ def train(
             out,
             observers=observers,
             resume=resume,
-            saving=CheckpointPolicy(every_steps=save_every),
+            checkpoints=CheckpointPolicy(every_steps=save_every),
             should_stop=lambda: interrupted.raised,
             placement=placement,
             group=group,
-            author=partial(study, beside=beside, progress=ReadingLines()),
+            labelling=ReadingLines(),
         )
     console = Console(quiet=not group.first, markup=False)
     if not outcome.finished:
@@ -150,7 +140,7 @@ def _fresh(recipe: str, data: Path | None, corpus: Path | None, questions: Path 
         raise LociError("nothing to learn from", remedy="give --data FOLDER, or --corpus FILE")
     if data is not None and data.is_file():
         raise LociError("is a file, --data is a folder", path=data, remedy="give --corpus FILE --questions FILE")
-    taught = _read(corpus or data, questions or data)
+    taught = _read(data, corpus, questions)
     return taught, make_recipe(recipe, DataShape.of(taught.corpus, taught.questions))
 
 
@@ -158,48 +148,33 @@ def _resumed(out: Path, data: Path | None, corpus: Path | None, questions: Path 
     from loci.training.run import read_run
 
     info = read_run(out)
-    taught = _read(corpus or data or info.data["corpus"], questions or data or info.data["questions"])
-    return taught, info.recipe
+    corpus, questions = corpus or data or info.data["corpus"], questions or data or info.data["questions"]
+    return _read(None, corpus, questions), info.recipe
 
 
-def _read(corpus: Path | str | None, questions: Path | str | None) -> TrainingData:
+def _read(data: Path | None, corpus: Path | str | None, questions: Path | str | None) -> TrainingData:
     from loci.errors import LociError
-    from loci.text.corpus import Corpus
-    from loci.text.layout import find_split
-    from loci.text.questions import Questions
-    from loci.training.loop import TrainingData
+    from loci.training.sources import TrainingData
 
-    if corpus is None:
+    if data is None and corpus is None:
         raise LociError("the run does not say where its corpus lay", remedy="give --data FOLDER or --corpus FILE")
-    text = Corpus.read(corpus)
-    for finding in text.repairs:
+    taught = TrainingData.read(data, corpus=corpus, questions=questions)
+    for finding in taught.corpus.repairs:
         print(f"loci train: {finding}", file=sys.stderr)
-    if questions is None or (Path(questions).is_dir() and not find_split(questions, "train")):
-        return TrainingData(text)
-    return TrainingData(text, Questions.read(questions, split="train"))
+    return taught
 
 
 def _changed(
-    recipe: Recipe,
-    variant: str | None,
-    seed: int | None,
-    changes: tuple[str, ...],
-    minutes: float | None,
-    readers: tuple[Path, ...],
+    recipe: Recipe, variant: str | None, seed: int | None, changes: tuple[str, ...], minutes: float | None
 ) -> Recipe:
     import dataclasses
 
-    from loci.errors import LociError
     from loci.model.variants import VARIANTS
 
     if variant is not None:
         recipe = dataclasses.replace(recipe, model={**recipe.model, **VARIANTS[variant].point})
     if seed is not None:
         recipe = dataclasses.replace(recipe, seed=seed)
-    if readers:
-        if not any("studied" in stage.sources for stage in recipe.stages):
-            raise LociError(f"recipe {recipe.name} does not study", remedy="--readers is for self-training")
-        recipe = dataclasses.replace(recipe, readers=tuple(str(run.resolve()) for run in readers))
     recipe = recipe.override(changes)
     return recipe.within(minutes) if minutes is not None else recipe
 
@@ -210,9 +185,9 @@ def _list_recipes() -> int:
 
     from loci.recipes import RECIPES, DataShape
 
-    table = Table("recipe", "stages", "what it is")
+    table = Table("recipe", "steps", "what it is")
     for name, make in RECIPES.items():
         recipe = make(DataShape(2937, 2000))
-        table.add_row(name, " → ".join(stage.name for stage in recipe.stages), recipe.note)
+        table.add_row(name, " → ".join(step.name for step in recipe.steps), recipe.note)
     Console().print(table)
     return 0

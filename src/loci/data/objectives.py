@@ -4,7 +4,7 @@
     language model      the line itself                   everything counts
     question–answer     question ⁇ answer ⁇               only ⁇answer⁇ counts
     salient, recall     see `loci.data.recall`
-    reading, reciting   see `loci.data.reading`
+    memorize, reading   see `loci.data.reading`
 
 An objective is made once for a vocabulary and a block size and then called as `(record, rng) -> Example`. Randomness
 comes from the passed generator alone. Knows nothing of batches, models or torch.
@@ -14,16 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from loci.data.example import Example
-from loci.data.reading import Echo, Memorize, Reading, Reciting
+from loci.data.reading import Memorize, Reading
 from loci.data.reading_examples import Passage
 from loci.data.recall import SalientSpan, WordRecall
 from loci.errors import LociError
+from loci.registry import Registry
 from loci.text.corpus import Line
 from loci.text.questions import Question
 from loci.text.vocab import MASK_ID, Vocab
@@ -144,25 +146,21 @@ def question_prompt(vocab: Vocab, question: str) -> NDArray[np.int64]:
 
 Factory = Callable[..., Objective[Any]]
 
-OBJECTIVES: dict[str, Factory] = {
-    "corruption-2021": lambda vocab, block_size, **options: SpanCorruption(vocab, block_size, True, **options),
-    "corruption-2024": lambda vocab, block_size, **options: SpanCorruption(vocab, block_size, False, **options),
-    "language-model": LanguageModel,
-    "salient-span": SalientSpan,
-    "word-recall": WordRecall,
-    "memorize": Memorize,
-    "echo": Echo,
-    "question-answer": QuestionAnswer,
-    "reading": Reading,
-    "reciting": Reciting,
-}
+OBJECTIVES: Registry[Factory] = Registry("objective")
+OBJECTIVES.add("corruption-2021", partial(SpanCorruption, closing_mask=True))
+OBJECTIVES.add("corruption-2024", partial(SpanCorruption, closing_mask=False))
+OBJECTIVES.add("language-model", LanguageModel)
+OBJECTIVES.add("salient-span", SalientSpan)
+OBJECTIVES.add("word-recall", WordRecall)
+OBJECTIVES.add("memorize", Memorize)
+OBJECTIVES.add("question-answer", QuestionAnswer)
+OBJECTIVES.add("reading", Reading)
 
 
 def make_objective(name: str, vocab: Vocab, block_size: int, options: Mapping[str, Any]) -> Objective[Any]:
     """The objective of that name; unknown names and options list what there is."""
-    if name not in OBJECTIVES:
-        raise LociError(f"unknown objective {name!r}", remedy=f"one of: {', '.join(OBJECTIVES)}")
+    factory = OBJECTIVES[name]
     try:
-        return OBJECTIVES[name](vocab, block_size, **options)
+        return factory(vocab, block_size, **options)
     except TypeError as error:
         raise LociError(f"objective {name!r}: {error}") from None

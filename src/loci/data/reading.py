@@ -1,10 +1,7 @@
 """Objectives that learn to read a line, and to say it from memory.
 
-    by heart   subject. text ⁇              the text counts: the line from the subject alone
-    carried    … subject … ⁇ subject. text ⁇    the same behind words that name the subject: found wherever it stands
-    echo       words ⁇ words ⁇              the second time counts: copying, which reading is built on
+    memorize   subject. text ⁇              the text counts: the line from the subject alone
     reading    question ⁇ line ⁇ answer ⁇   subject and answer count; names are swapped, so that only reading pays
-    reciting   question ⁇ line ⁇ answer ⁇   line and answer count: asked, the model recites, then reads
 
 The line is the line itself, or its entity sketch without the subject's own name (`loci.text.entity_sketch`). Long ones
 are cut after a word. Knows nothing of batches or models.
@@ -52,72 +49,20 @@ def reading_prompt(vocab: Vocab, question: str, line: str) -> list[int]:
 
 @dataclass(frozen=True)
 class Memorize:
-    """A line from its subject: what stands behind `subject. ` counts, and its end.
-
-    What is only ever learned at the start of a text is only found there. `carried` is the share of examples in which
-    other words name the subject first, as a question will: then the subject is copied, which counts too.
-    """
+    """A line from its subject: what stands after `subject. ` counts, and its end."""
 
     vocab: Vocab
     block_size: int
     longest: int = LONGEST
     view: LineFormat = "line"
-    carried: float = 0.0
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
-        """The line, cut behind a word where it is too long."""
-        carrier = _carrier(record.subject, self.vocab, rng) if rng.random() < self.carried else ""
-        room = self.block_size - len(carrier) - 2
-        if room < len(record.subject) + len(". ?"):
-            carrier, room = "", self.block_size - 2
-        text = shortened(formatted_line(record.subject, record.body, self.view), min(self.longest, room))
-        before = np.append(self.vocab.encode(carrier), MASK_ID) if self.carried else self.vocab.encode("")
-        ids = np.concatenate([before, self.vocab.encode(text), [MASK_ID]])
-        given = len(before) + (0 if carrier else min(len(record.subject) + len(". "), len(text)))
-        return Example(ids, np.arange(len(ids)) >= given)
-
-
-_BEFORE = (
-    "",
-    "",
-    "About ",
-    "The life of ",
-    "A note on ",
-    "As for ",
-    "Once more ",
-    "It is ",
-    "Of ",
-    "This was ",
-    "1. ",
-    "- ",
-)
-_BEHIND = ("", "", ":", ".", " again", ", in short", " and more", " is known", " lived", " ...", ")", " (see above)")
-
-
-def _carrier(subject: str, vocab: Vocab, rng: np.random.Generator) -> str:
-    """A few words around a name that ask for nothing; without what the vocabulary cannot spell."""
-    before, behind = (parts[int(rng.integers(len(parts)))] for parts in (_BEFORE, _BEHIND))
-    return f"{'' if vocab.missing(before) else before}{subject}{'' if vocab.missing(behind) else behind}"
-
-
-@dataclass(frozen=True)
-class Echo:
-    """Some neighbouring words of a line twice; the second time counts.
-
-    Copying what stands before is the part of reading that takes longest to appear. Here every character asks for it.
-    """
-
-    vocab: Vocab
-    block_size: int
-    longest: int = 60
-
-    def __call__(self, record: Line, rng: np.random.Generator) -> Example:
-        """A window of whole words from anywhere in the line."""
-        starts = [0, *(place + 1 for place, character in enumerate(record.text) if character == " ")]
-        begin = starts[int(rng.integers(len(starts)))]
-        words = self.vocab.encode(shortened(record.text[begin:], min(self.longest, self.block_size // 2 - 1)))
-        ids = np.concatenate([words, [MASK_ID], words, [MASK_ID]])
-        return Example(ids, np.arange(len(ids)) > len(words))
+        """The line, cut after a word where it is too long."""
+        rng.random()  # so that what others draw from a shared generator stays as it was
+        whole = formatted_line(record.subject, record.body, self.view)
+        text = shortened(whole, min(self.longest, self.block_size - 2))
+        ids = np.append(self.vocab.encode(text), MASK_ID)
+        return Example(ids, np.arange(len(ids)) >= min(len(record.subject) + len(". "), len(text)))
 
 
 @dataclass(frozen=True)
@@ -158,25 +103,6 @@ def _around(text: str, words: str, start: int, room: int) -> str:
     return text[begin : begin + room]
 
 
-@dataclass(frozen=True)
-class Reciting:
-    """A passage as it stands: line and answer count. A line whose answer was cut off is recited without an answer."""
-
-    vocab: Vocab
-    block_size: int
-    longest: int = LONGEST
-    view: LineFormat = "line"
-
-    def __call__(self, record: Passage, rng: np.random.Generator) -> Example:
-        """The line of the question's subject, then the answer that stands in it."""
-        question, answer = record.question.text, record.answer
-        room = _room(self.block_size, question, answer, record.question.number)
-        subject = record.line.subject
-        text = shortened(formatted_line(subject, record.line.body, self.view), min(self.longest, room))
-        read = stands_in(text.removeprefix(subject), answer, whole=True)
-        return _example(self.vocab, question, text, answer if read else None, counted=len(text) + 1)
-
-
 def _room(block_size: int, question: str, answer: str, number: int) -> int:
     """Characters of a line that fit beside question and answer."""
     room = block_size - len(question) - len(answer) - 3
@@ -189,11 +115,10 @@ def _room(block_size: int, question: str, answer: str, number: int) -> int:
     return room
 
 
-def _example(vocab: Vocab, question: str, text: str, answer: str | None, *, counted: int) -> Example:
+def _example(vocab: Vocab, question: str, text: str, answer: str, *, counted: int) -> Example:
     """`question ⁇ text ⁇ answer ⁇`, of which the text's first `counted` ids and the answer count."""
     asked, line = vocab.encode(question), vocab.encode(text)
     mask = np.array([MASK_ID])
-    parts = [asked, mask, line, mask, *([] if answer is None else [vocab.encode(answer), mask])]
-    ids = np.concatenate(parts)
+    ids = np.concatenate([asked, mask, line, mask, vocab.encode(answer), mask])
     place = np.arange(len(ids)) - len(asked) - 1
     return Example(ids, ((place >= 0) & (place < counted)) | (place > len(line)))

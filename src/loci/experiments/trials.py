@@ -14,12 +14,12 @@ from pathlib import Path
 
 from loci.errors import LociError
 from loci.files import read_object, write_json
+from loci.pipeline import carry_out
 from loci.text.world import WORLD_VERSION, WorldSpec, write_world
 from loci.training.checkpoint import LoadedModel, load_model
-from loci.training.loop import Observer, train
-from loci.training.observers import MetricsFile
-from loci.training.plan import Recipe, to_dict
-from loci.training.run import RUN, read_metrics, read_run
+from loci.training.plan import Recipe
+from loci.training.reports import Observer
+from loci.training.run import holds_run, read_metrics, read_run
 from loci.training.sources import TrainingData
 
 SETTINGS = "experiment.json"
@@ -105,26 +105,22 @@ def equal_steps(recipe: Recipe, first: Path) -> Recipe:
     steps: dict[str, int] = {}
     for row in read_metrics(first):
         steps[row["stage"]] = row["step"]
-    stages = tuple(stage.with_budget(steps=steps[stage.name]) for stage in recipe.stages)
-    return dataclasses.replace(recipe, stages=stages)
+    return recipe.with_stages(lambda stage: stage.with_budget(steps=steps[stage.name]))
 
 
 def trial(recipe: Recipe, data: TrainingData, run: Path, name: str, hooks: Hooks, *, first: Path) -> LoadedModel:
     """Train, go on training, or do neither when it is done; then load the model. The run `first` sets the pace."""
     if run != first:
         recipe = equal_steps(recipe, first)
-    resume = (run / RUN).is_file()
-    earlier = read_run(run) if resume else None
-    if earlier is not None and to_dict(earlier.recipe) != to_dict(recipe):
-        raise LociError("holds a run of another recipe", path=run, remedy="choose another --out")
-    if earlier is None or not earlier.finished:
+    resume = holds_run(run)
+    if not resume or not read_run(run).finished:
         hooks.say(f"{'going on with' if resume else 'training'}: {name}")
-    outcome = train(
+    outcome = carry_out(
         recipe,
         data,
         run,
-        observers=lambda folder: [MetricsFile(folder), *hooks.observers(name)],
         resume=resume,
+        observers=lambda folder: hooks.observers(name),
         should_stop=hooks.should_stop,
     )
     if not outcome.finished:

@@ -23,14 +23,16 @@ from loci.interop.course_lines import data_line, parameters_line
 from loci.interop.course_params import COURSE_VARIANTS, course_variant, from_course, to_course
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, VARIANTS, GPTConfig
+from loci.pipeline import carry_out
 from loci.recipes.course import COURSE_MODEL, FINETUNE_EPOCHS, PRETRAIN_EPOCHS, finetune_stage, pretrain_stage
 from loci.recipes.shape import DataShape
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.training.checkpoint import FINAL, LoadedModel, load_model, save_checkpoint
-from loci.training.loop import Observer, Outcome, TrainingData, train
 from loci.training.plan import Recipe, Stage, to_dict
-from loci.training.run import read_run, start_run
+from loci.training.reports import Observer, Outcome
+from loci.training.run import holds_run, other_training, read_run, start_run
+from loci.training.sources import TrainingData
 
 YEARS = {"vanilla": 2021, "synthesizer": 2021, "perceiver": 2021, "rope": 2024}
 """The year whose corruption and schedule a variant gets unless told otherwise: the one that introduced it."""
@@ -207,7 +209,7 @@ def _train(
     except OSError as error:
         raise LociError(f"cannot be made: {error.strerror or error}", path=run) from None
     resume = _resumable(run, recipe, data)
-    outcome = train(recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=should_stop)
+    outcome = carry_out(recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=should_stop)
     if outcome.finished:
         write_params(writing_params, to_course(load_model(run / FINAL).model))
         shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
@@ -216,12 +218,10 @@ def _train(
 
 def _resumable(run: Path, recipe: Recipe, data: TrainingData) -> bool:
     """Whether the folder holds this very training. A finished other one makes way, as the params file does."""
-    if not (run / "run.json").exists():
+    if not holds_run(run):
         return False
     info = read_run(run)
-    hashes = ("corpus_hash", "questions_hash")
-    same_data = all(info.data.get(name) == data.describe()[name] for name in hashes)
-    if same_data and to_dict(info.recipe) == to_dict(recipe):
+    if other_training(info, recipe, data.describe()) is None:
         return True
     if not info.finished:
         raise LociError(

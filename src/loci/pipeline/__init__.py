@@ -1,1 +1,5 @@
 """Carries out recipes: alternates training stages and labelling steps."""
+
+from loci.pipeline.runner import carry_out
+
+__all__ = ["carry_out"]

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loci.errors import LociError
 from loci.recipes.char import char
 from loci.recipes.course import course_2021, course_2024, course_scratch
 from loci.recipes.demo import demo, demo_scratch
-from loci.recipes.recall import reader, self_training, strict
+from loci.recipes.recall import recite, self_training
 from loci.recipes.shape import DataShape
+from loci.registry import Registry
 from loci.training.plan import Recipe
 
-RECIPES: dict[str, Callable[[DataShape], Recipe]] = {
-    "demo": demo,
-    "demo-scratch": demo_scratch,
-    "strict": strict,
-    "self-training": self_training,
-    "reader": reader,
-    "course-2021": course_2021,
-    "course-2024": course_2024,
-    "course-scratch": course_scratch,
-    "char": char,
-}
+RECIPES: Registry[Callable[[DataShape], Recipe]] = Registry("recipe")
+RECIPES.add("demo", demo)
+RECIPES.add("demo-scratch", demo_scratch)
+RECIPES.add("recite", recite)
+RECIPES.add("self-training", self_training)
+RECIPES.add("course-2021", course_2021)
+RECIPES.add("course-2024", course_2024)
+RECIPES.add("course-scratch", course_scratch)
+RECIPES.add("char", char)
 
 
 def make_recipe(name: str, shape: DataShape) -> Recipe:
     """The recipe of that name for data of that shape; an unknown name lists the known ones."""
-    if name not in RECIPES:
-        raise LociError(f"unknown recipe {name!r}", remedy=f"one of: {', '.join(RECIPES)}")
     return RECIPES[name](shape)
 
 

@@ -3,7 +3,7 @@
 Both first learn to read: a line and a question, the answer quoted from the line. The passages are told again with other
 names and places, so that nothing can be learned by heart and only reading pays. Then
 
-- **strict** learns the gist of every line by heart, and, asked, writes down what it remembers of the subject and reads
+- **recite** learns the gist of every line by heart, and, asked, writes down what it remembers of the subject and reads
   it. Nothing question-shaped about a person outside the train questions is ever seen.
 - **self-training** reads the whole corpus, writes a question and an answer about everybody, and memorizes these. Of
   what it reads it prefers words that the train questions often call the answer (`loci.pipeline.labelers.answer_prior`).
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from loci.recipes.demo import DEMO_MODEL
 from loci.recipes.shape import DataShape
-from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage
 
 #: The demo's small model with room for question, line and answer.
 RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
@@ -44,39 +44,34 @@ def _read(minutes: float, view: str, batch_size: int) -> Stage:
     return _stage(
         "read",
         minutes,
-        MixtureComponent("reading", source="passages", share=0.7, options={"view": view}),
+        MixtureComponent("reading", source="reading-examples", share=0.7, options={"view": view}),
         MixtureComponent("memorize", share=0.3, options={"view": view}),
         batch_size=batch_size,
     )
 
 
-def strict(shape: DataShape) -> Recipe:
+def recite(shape: DataShape) -> Recipe:
     """Read, then learn the lines by heart; asked, write down the subject's line and read it."""
     # A hundred characters of a gist hold nearly every answer; a line needs more.
     view, longest, batch_size = ("gist", 110, 48) if shape.named_answers else ("line", 160, 32)
     learned = {"view": view, "longest": longest}
-    memorise = _stage(
-        "memorise",
+    memorize = _stage(
+        "memorize",
         10.0,
         # What train people's lines say is asked about in training anyway; the others need the time.
         MixtureComponent("memorize", source="unasked", share=0.65, options=learned),
         MixtureComponent("memorize", share=0.2, options=learned),
-        MixtureComponent("reading", source="passages", share=0.15, options={"view": view}),
+        MixtureComponent("reading", source="reading-examples", share=0.15, options={"view": view}),
         batch_size=batch_size,
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    return Recipe("strict", RECALL_MODEL, (_read(2.0, view, batch_size), memorise), note=note, answering="remember")
-
-
-def reader(shape: DataShape) -> Recipe:
-    """Read, and nothing else: to read beside a model that studies."""
-    note = "learns to read a line and answer from it; reads beside a self-training: --readers RUN"
-    return Recipe("reader", RECALL_MODEL, (_read(6.0, "line", 32),), note=note)
+    return Recipe("recite", RECALL_MODEL, (_read(2.0, view, batch_size), memorize), note=note, answerer="recite")
 
 
 def self_training(shape: DataShape) -> Recipe:
-    """Read, write questions about everybody, learn the answers by heart."""
-    study = _stage("study", 4.0, MixtureComponent("question-answer", source="studied"), batch_size=64)
-    note = "learns to read, reads the corpus, learns its own questions and answers by heart"
-    return Recipe("self-training", RECALL_MODEL, (*reader(shape).stages, study), note=note)
+    """Read, write questions about everybody, memorize the answers."""
+    memorize = _stage("memorize", 4.0, MixtureComponent("question-answer", source="pseudo-labels"), batch_size=64)
+    steps = (_read(6.0, "line", 32), LabelStep("label", "self-training"), memorize)
+    note = "learns to read, writes a question and an answer about everybody, memorizes them"
+    return Recipe("self-training", RECALL_MODEL, steps, note=note)

@@ -63,19 +63,15 @@ class LoadedModel:
     path: Path
 
     @property
+    def answerer(self) -> str:
+        """How it is asked, by name."""
+        recipe = self.config.get("recipe")
+        return str(recipe.get("answerer", "direct")) if isinstance(recipe, dict) else "direct"
+
+    @property
     def recites(self) -> bool:
         """Whether it was taught to recite the subject's line before it answers."""
-        return self._answering in ("recite", "remember")
-
-    @property
-    def remembers_by_name(self) -> bool:
-        """Whether its lines were learned behind bare names, and are called up by them."""
-        return self._answering == "remember"
-
-    @property
-    def _answering(self) -> str | None:
-        recipe = self.config.get("recipe")
-        return recipe.get("answering") if isinstance(recipe, dict) else None
+        return self.answerer == "recite"
 
     @property
     def corpus_hash(self) -> str | None:

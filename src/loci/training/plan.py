@@ -1,8 +1,9 @@
 """Recipes as data: what is learned from what, for how long, under which schedule.
 
-A `Recipe` is a list of `Stage`s in order; a stage mixes objectives under one budget and one schedule. Plain values all
-the way down, so that a recipe is stored beside its run as JSON, compared, derived and overridden (`--set
-stage.field=value`). Knows nothing of how training is done.
+A `Recipe` is steps in order. A `Stage` trains: it mixes objectives under one budget and one schedule. A `LabelStep`
+lets the model trained so far write pseudo-labels that later stages learn from. Plain values all the way down, so that a
+recipe is stored with its run as JSON, compared, derived and overridden (`--set stage.field=value`). Knows nothing of
+how training and labelling are done.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from loci.errors import LociError
 
-SourceName = Literal["corpus", "unasked", "text", "questions", "passages", "studied"]
-Answering = Literal["direct", "recite", "remember"]
+SourceName = Literal["corpus", "unasked", "text", "questions", "reading-examples", "pseudo-labels"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
 DecayGroups = Literal["matrices", "all-but-biases"]
@@ -96,8 +96,7 @@ class Stage:
     """L_max of the near term: the squared distance beyond which a look costs no more."""
 
     def __post_init__(self) -> None:
-        if not self.name.isidentifier():
-            raise LociError(f"a stage's name is one word, this one is {self.name!r}")
+        _require_one_word(self.name)
         if not self.mixture:
             raise LociError(f"stage {self.name}: no objective")
         given = [name for name in BUDGETS if getattr(self, name) is not None]
@@ -135,37 +134,67 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class LabelStep:
+    """Let the model write pseudo-labels: a labeler of `loci.pipeline.labelers` by name, and its options."""
+
+    name: str
+    labeler: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _require_one_word(self.name)
+
+
+def _require_one_word(name: str) -> None:
+    if not name.isidentifier():
+        raise LociError(f"a step's name is one word, this one is {name!r}")
+
+
+@dataclass(frozen=True)
 class Recipe:
-    """A model and the stages that teach it, in order."""
+    """A model and the steps that teach it, in order."""
 
     name: str
     model: Mapping[str, Any]
     """Fields of `GPTConfig` but the vocabulary's size, which comes from the corpus."""
-    stages: tuple[Stage, ...]
+    steps: tuple[Stage | LabelStep, ...]
     seed: int = 0
-    template: str = "Where was {subject} born?"
     note: str = ""
     """One line for a list of recipes."""
-    answering: Answering = "direct"
-    """How the model is asked: for the answer at once; or to recite the subject's line first, behind the question or (to
-    remember) behind the bare name, and read it."""
-    readers: tuple[str, ...] = ()
-    """Other runs whose models read the corpus beside this one before it studies."""
+    answerer: str = "direct"
+    """How the model is asked: an answerer of `loci.answering` by name."""
 
     def __post_init__(self) -> None:
-        names = [stage.name for stage in self.stages]
-        if not names or len(set(names)) != len(names):
-            raise LociError(f"recipe {self.name}: stages need distinct names, these are {names}")
+        names = [step.name for step in self.steps]
+        if not self.stages or len(set(names)) != len(names):
+            raise LociError(f"recipe {self.name}: steps need distinct names and one must train, these are {names}")
         if not 0 <= self.seed <= LARGEST_SEED:
             raise LociError(f"a seed must be from 0 to {LARGEST_SEED}, it is {self.seed}")
+        labelled = False
+        for step in self.steps:
+            labelled = labelled or isinstance(step, LabelStep)
+            if isinstance(step, Stage) and "pseudo-labels" in step.sources and not labelled:
+                raise LociError(
+                    f"stage {step.name} learns from pseudo-labels, and no step before it writes any",
+                    remedy="put a LabelStep before it",
+                )
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The steps that train."""
+        return tuple(step for step in self.steps if isinstance(step, Stage))
+
+    def with_stages(self, change: Callable[[Stage], Stage]) -> Recipe:
+        """The same recipe with every stage changed."""
+        steps = tuple(change(step) if isinstance(step, Stage) else step for step in self.steps)
+        return dataclasses.replace(self, steps=steps)
 
     def within(self, minutes: float) -> Recipe:
         """The same stages in a wall-clock time, split by their time shares."""
         if minutes <= 0:
             raise LociError(f"--minutes must be positive, it is {minutes}")
         total = sum(stage.time_share for stage in self.stages)
-        stages = tuple(stage.with_budget(minutes=minutes * stage.time_share / total) for stage in self.stages)
-        return dataclasses.replace(self, stages=stages)
+        return self.with_stages(lambda stage: stage.with_budget(minutes=minutes * stage.time_share / total))
 
     def override(self, assignments: Sequence[str]) -> Recipe:
         """Apply `stage.field=value`, `model.field=value` and `seed=value`; values are JSON, or plain text."""
@@ -184,18 +213,22 @@ class Recipe:
             return dataclasses.replace(self, seed=_coerce(value, int, "--set seed"))
         if where == "model" and dot:
             return dataclasses.replace(self, model={**self.model, name: value})
-        places = {stage.name: index for index, stage in enumerate(self.stages)}
-        if where not in places or not dot:
-            known = ", ".join([*(f"{stage}.FIELD" for stage in places), "model.FIELD", "seed"])
+        step = next((step for step in self.steps if step.name == where), None)
+        if step is None or not dot:
+            known = ", ".join([*(f"{one.name}.FIELD" for one in self.steps), "model.FIELD", "seed"])
             raise LociError(f"--set {target!r}: no such place in recipe {self.name}", remedy=f"one of: {known}")
-        stage = self.stages[places[where]]
-        fields = {f.name for f in dataclasses.fields(stage)} - {"name", "mixture"}
-        if name not in fields:
-            raise LociError(f"--set {target}: a stage has no such field", remedy=f"one of: {', '.join(sorted(fields))}")
-        value = _coerce(value, typing.get_type_hints(Stage)[name], target.strip())
-        changed = stage.with_budget(**{name: value}) if name in BUDGETS else dataclasses.replace(stage, **{name: value})
-        stages = tuple(changed if s.name == where else s for s in self.stages)
-        return dataclasses.replace(self, stages=stages)
+        changed = _with_field(step, name, value, target.strip())
+        return dataclasses.replace(self, steps=tuple(changed if one is step else one for one in self.steps))
+
+
+def _with_field(step: Stage | LabelStep, name: str, value: Any, target: str) -> Stage | LabelStep:
+    if isinstance(step, LabelStep):
+        return dataclasses.replace(step, options={**step.options, name: value})
+    fields = {f.name for f in dataclasses.fields(step)} - {"name", "mixture"}
+    if name not in fields:
+        raise LociError(f"--set {target}: a stage has no such field", remedy=f"one of: {', '.join(sorted(fields))}")
+    value = _coerce(value, typing.get_type_hints(Stage)[name], target)
+    return step.with_budget(**{name: value}) if name in BUDGETS else dataclasses.replace(step, **{name: value})
 
 
 def _value(text: str) -> Any:
@@ -212,12 +245,16 @@ def to_dict(value: Any) -> dict[str, Any]:
 
 
 def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
-    """A recipe from plain data, as stored beside a run."""
-    stages = []
-    for stage in data["stages"]:
-        mixture = tuple(from_dict(MixtureComponent, part, where="mixture") for part in stage["mixture"])
-        stages.append(from_dict(Stage, {**stage, "mixture": mixture}, where=str(stage.get("name"))))
-    return from_dict(Recipe, {**data, "stages": tuple(stages)}, where="recipe")
+    """A recipe from plain data, as stored with a run."""
+    return from_dict(Recipe, {**data, "steps": tuple(map(_step_from_dict, data["steps"]))}, where="recipe")
+
+
+def _step_from_dict(data: Mapping[str, Any]) -> Stage | LabelStep:
+    where = str(data.get("name"))
+    if "labeler" in data:
+        return from_dict(LabelStep, data, where=where)
+    mixture = tuple(from_dict(MixtureComponent, part, where="mixture") for part in data["mixture"])
+    return from_dict(Stage, {**data, "mixture": mixture}, where=where)
 
 
 T = typing.TypeVar("T")

@@ -1,4 +1,4 @@
-"""What training tells of itself and asks of others: reports, who listens, who writes study material, how it ended."""
+"""What training tells of itself: reports, who listens, when checkpoints are written, how it ended."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Protocol
 
 from loci.errors import LociError
-from loci.model import GPT
-from loci.text.questions import Questions
-from loci.training.sources import TrainingData
 
 
 @dataclass(frozen=True)
@@ -43,14 +40,6 @@ class Observer(Protocol):
 
     def close(self) -> None:
         """At the end, also after an error."""
-
-
-class Author(Protocol):
-    """Lets a model that can read write questions with answers about everybody in the corpus."""
-
-    def __call__(self, model: GPT, data: TrainingData) -> Questions:
-        """Train questions and written ones together."""
-        ...
 
 
 @dataclass(frozen=True)

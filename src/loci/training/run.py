@@ -5,7 +5,7 @@
     checkpoints/     the newest few, for resuming
     final/           the finished model
     predictions/     rows of answers
-    studied.tsv      questions and answers the model wrote itself, if its recipe lets it study
+    pseudo_labels.tsv    questions and answers the model wrote itself, if its recipe has a labelling step
     calibration.json how its probabilities are to be read, if it was calibrated
 
 Knows where things lie, not how they are made.
@@ -24,9 +24,10 @@ from loci import __version__
 from loci.errors import LociError
 from loci.files import atomic_writer, read_object, write_json
 from loci.training.checkpoint import CONFIG, FINAL, checkpoints
-from loci.training.plan import Recipe, recipe_from_dict, to_dict
+from loci.training.plan import LabelStep, Recipe, recipe_from_dict, to_dict
 
-RUN, METRICS, PREDICTIONS, STUDIED = "run.json", "metrics.jsonl", "predictions", "studied.tsv"
+RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predictions", "pseudo_labels.tsv"
+_HASHES = ("corpus_hash", "questions_hash")
 _ROW = {"total_steps", "loss"}
 
 
@@ -58,6 +59,49 @@ def start_run(path: Path, recipe: Recipe, data: Mapping[str, Any], *, threads: i
     about = {"loci": __version__, "created": created, "threads": threads}
     write_json(path / RUN, {**about, "recipe": to_dict(recipe), "data": dict(data)})
     return RunInfo(recipe, data, created, path, threads)
+
+
+def open_run(
+    path: Path,
+    recipe: Recipe,
+    data: Mapping[str, Any],
+    *,
+    resume: bool,
+    threads: int,
+    first: bool = True,
+    wait: Callable[[], None] = lambda: None,
+) -> RunInfo:
+    """Begin a new run, or (`resume`) go on with one if it is this very training. The first process makes the folder."""
+    if not resume:
+        if first:
+            start_run(path, recipe, data, threads=threads)
+        wait()
+    info = read_run(path)
+    if resume and (difference := other_training(info, recipe, data)) is not None:
+        raise LociError(difference, path=path, remedy="restore what it was, or train anew with another --out")
+    return info
+
+
+def holds_run(path: Path) -> bool:
+    """Whether there is a run in the folder."""
+    return (path / RUN).is_file()
+
+
+def other_training(info: RunInfo, recipe: Recipe, data: Mapping[str, Any]) -> str | None:
+    """What makes a run another training than this recipe on this data; None when it is this one, and may go on."""
+    for name in _HASHES:
+        if info.data.get(name) != data[name]:
+            return f"the data has changed since the run was started ({name} differs)"
+    before, now = to_dict(info.recipe), to_dict(recipe)
+    changed = [name for name in now if before.get(name) != now[name]]
+    return f"holds another training ({', '.join(changed)} of the recipe differ)" if changed else None
+
+
+def labels_file(path: Path, recipe: Recipe, step: LabelStep) -> Path:
+    """Where a labelling step writes: pseudo_labels.tsv, the second one of a recipe pseudo_labels-2.tsv."""
+    number = [one for one in recipe.steps if isinstance(one, LabelStep)].index(step)
+    name = Path(PSEUDO_LABELS)
+    return path / (f"{name.stem}-{number + 1}{name.suffix}" if number else name)
 
 
 def read_run(path: str | Path) -> RunInfo:

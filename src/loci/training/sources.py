@@ -1,15 +1,15 @@
 """What teaches: a corpus and train questions, and the batches a stage makes of them. Knows nothing of models.
 
-A stage may ask for `studied` questions: those a model wrote itself while reading the corpus. Somebody who can read has
-to hand them in (`TrainingData.with_studied`).
+A stage may learn from pseudo-labels: questions and answers that a labelling step wrote before it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 from loci.data.batches import BatchStream, Source
 from loci.data.objectives import Objective, make_objective
@@ -18,6 +18,7 @@ from loci.data.running_text import pieces
 from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
+from loci.text.layout import find_split
 from loci.text.questions import Questions
 from loci.text.template import Template, infer_template
 from loci.text.vocab import Vocab
@@ -30,8 +31,24 @@ class TrainingData:
 
     corpus: Corpus
     questions: Questions | None = None
-    studied: Questions | None = None
-    """Train questions and those the model wrote itself about everybody else."""
+    pseudo_labels: Questions | None = None
+    """Train questions, and those a labelling step wrote about everybody else."""
+
+    @classmethod
+    def read(
+        cls,
+        folder: str | Path | None = None,
+        *,
+        corpus: str | Path | None = None,
+        questions: str | Path | None = None,
+    ) -> Self:
+        """The corpus and the train questions of a folder, or the files named instead; questions may be missing."""
+        text, asked = corpus if corpus is not None else folder, questions if questions is not None else folder
+        if text is None:
+            raise LociError("nothing to learn from", remedy="name a folder, or a corpus file")
+        if asked is None or (Path(asked).is_dir() and not find_split(asked, "train")):
+            return cls(Corpus.read(text))
+        return cls(Corpus.read(text), Questions.read(asked, split="train"))
 
     @cached_property
     def vocab(self) -> Vocab:
@@ -41,13 +58,9 @@ class TrainingData:
         )
         return Vocab.from_text(self.corpus.raw + "".join(asked))
 
-    def with_studied(self, studied: Questions) -> TrainingData:
-        """The same data with the questions a model wrote."""
-        return replace(self, studied=studied)
-
     @cached_property
-    def passages(self) -> list[Passage]:
-        """The train questions beside the lines that answer them."""
+    def reading_examples(self) -> list[Passage]:
+        """The train questions with the lines that answer them."""
         assert self.questions is not None
         found = find_reading_examples(self.corpus, self.questions)
         if not found:
@@ -85,7 +98,7 @@ class TrainingData:
         return [line for line in lines if line.subject not in asked] or lines
 
     def records(self, source: str, block_size: int) -> Sequence[Any]:
-        """The records of a named source: lines, running text in pieces, questions, or passages to read."""
+        """The records of a named source: lines, running text in pieces, questions, or lines to read them in."""
         if source == "corpus":
             return self.lines
         if source == "text":
@@ -97,11 +110,11 @@ class TrainingData:
                 "the recipe asks for train questions and there are none",
                 remedy="give --questions FILE, or a --data folder with a *train*.tsv",
             )
-        if source == "passages":
-            return self.passages
-        if source == "studied":
-            assert self.studied is not None, "nobody studied the corpus"
-            return self.studied.answered
+        if source == "reading-examples":
+            return self.reading_examples
+        if source == "pseudo-labels":
+            assert self.pseudo_labels is not None, "a labelling step comes before"
+            return self.pseudo_labels.answered
         return self.questions.answered
 
     def describe(self) -> dict[str, Any]:
@@ -120,7 +133,7 @@ def make_stream(
 ) -> BatchStream:
     """The batches of a stage; those of one process of several, when told which."""
     vocab = data.vocab
-    if data.questions is not None and not stage.sources.isdisjoint(("questions", "passages", "studied")):
+    if data.questions is not None and not stage.sources.isdisjoint(("questions", "reading-examples", "pseudo-labels")):
         data.questions.require(vocab, block_size)
     return BatchStream(
         [_source(part, data, vocab, block_size) for part in stage.mixture],

@@ -21,7 +21,7 @@ from loci.evaluation.metrics import exact_match, most_common_answer, most_common
 from loci.evaluation.rows import Prediction, write_predictions
 from loci.experiments.demo.page import DemoRow, Example, demo_page
 from loci.files import write_json
-from loci.pipeline.labelers.self_training import study
+from loci.pipeline import carry_out
 from loci.recipes import DataShape
 from loci.recipes.demo import DEMO_WORLD, demo, demo_scratch
 from loci.recipes.recall import self_training
@@ -29,9 +29,10 @@ from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world import write_world
 from loci.training.checkpoint import load_model
-from loci.training.loop import Observer, TrainingData, train
 from loci.training.plan import Recipe
+from loci.training.reports import Observer
 from loci.training.run import PREDICTIONS, read_metrics
+from loci.training.sources import TrainingData
 
 N_EXAMPLES = 10
 MINUTES = 3.5
@@ -50,7 +51,7 @@ class System:
 
 def _small_study(shape: DataShape) -> Recipe:
     """Self-training in more and smaller steps: the world is small, and so is the time."""
-    return self_training(shape).override(("read.batch_size=16", "read.time_share=3", "study.time_share=1"))
+    return self_training(shape).override(("read.batch_size=16", "read.time_share=3", "memorize.time_share=1"))
 
 
 #: The one that is expected to know most comes last. Without pretraining the few questions are soon learned by heart.
@@ -103,7 +104,7 @@ def run_demo(
         )
         run = out / recipe.name
         say(f"training: {system.name}")
-        train(recipe, data, run, observers=lambda folder: observers(system.name, folder), author=study)
+        carry_out(recipe, data, run, observers=lambda folder: observers(system.name, folder))
         predictions = answer_questions(load_model(run), held_out, split="held-out")
         write_predictions(run / PREDICTIONS / "birth_dev.jsonl", predictions)
         return DemoRow(system.name, system.explanation, exact_match(predictions), read_metrics(run)), predictions

@@ -99,11 +99,11 @@ def _learned_text(loaded: LoadedModel, corpus: Corpus, question: Question) -> st
 def _options(loaded: LoadedModel) -> dict[str, Any]:
     """How the recipe's last stage that reads or recites sees a line."""
     recipe = loaded.config.get("recipe")
-    stages = recipe.get("stages", []) if isinstance(recipe, dict) else []
+    steps = recipe.get("steps", []) if isinstance(recipe, dict) else []
     found: dict[str, Any] = {}
     wanted = "memorize" if loaded.recites else "reading"
-    for stage in stages:
-        for part in stage["mixture"]:
+    for step in steps:
+        for part in step.get("mixture", ()):
             found = dict(part["options"]) if part["objective"] == wanted else found
     return found
 

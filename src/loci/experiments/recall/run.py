@@ -23,13 +23,11 @@ from loci.experiments.recall.page import Question as Aim
 from loci.experiments.trials import Hooks, Stopped
 from loci.files import read_object, write_json
 from loci.model import GPTConfig
+from loci.pipeline import carry_out as train
 from loci.recipes import DataShape, make_recipe
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
-from loci.training.loop import train
-from loci.training.observers import MetricsFile
-from loci.training.plan import Recipe, to_dict
-from loci.training.run import PREDICTIONS, RUN, STUDIED, read_metrics, read_run
+from loci.training.run import PREDICTIONS, PSEUDO_LABELS, holds_run, other_training, read_metrics, read_run
 from loci.training.sources import TrainingData
 
 FOLDS = 5
@@ -77,7 +75,8 @@ def carry_out(
     made = arm.change(make_recipe(arm.recipe, DataShape.of(data.corpus, data.questions)))
     made = dataclasses.replace(made.override(overrides), seed=seed)
     made = made.within(minutes) if minutes is not None else made
-    require_same_training(run, made, data)
+    if holds_run(run) and (difference := other_training(read_run(run), made, data.describe())) is not None:
+        raise LociError(difference, path=run, remedy="choose another --out")
     if (run / RESULT).is_file() and read_object(run / RESULT).get(ASKED_HASH) != asked.hash:
         raise LociError("was asked other questions", path=run / RESULT, remedy="choose another --out")
     if (run / RESULT).is_file():
@@ -88,10 +87,9 @@ def carry_out(
         made,
         data,
         run,
-        observers=lambda folder: [MetricsFile(folder), *hooks.observers(f"{arm.name}, seed {seed}")],
-        resume=(run / RUN).is_file(),
+        resume=None,
+        observers=lambda folder: hooks.observers(f"{arm.name}, seed {seed}"),
         should_stop=hooks.should_stop,
-        author=arm.author,
         clock=clock,
     )
     if not outcome.finished:
@@ -99,7 +97,8 @@ def carry_out(
     loaded = load_model(run)
     rows = answer_questions(loaded, asked)
     write_predictions(run / PREDICTIONS / ASKED, rows)
-    studied = Questions.read(run / STUDIED) if (run / STUDIED).is_file() else None
+    labels = run / PSEUDO_LABELS
+    studied = Questions.read(labels) if labels.is_file() else None
     waterfall = error_funnel(loaded, asked, rows, data.corpus, studied=studied)
     metrics = read_metrics(run)
     first = [row["loss"] for row in metrics if row["stage"] == made.stages[0].name][-LAST_STEPS:]
@@ -121,16 +120,6 @@ def carry_out(
     kept = {name: value for name, value in vars(measured).items() if name != "rows"} | {ASKED_HASH: asked.hash}
     write_json(run / RESULT, kept)  # last: a run that has it is done
     return measured
-
-
-def require_same_training(run: Path, made: Recipe, data: TrainingData) -> None:
-    """Refuse a folder in which something else was trained."""
-    if (run / RUN).is_file():
-        before, now = read_run(run), data.describe()
-        same = to_dict(before.recipe) == to_dict(made)
-        same = same and all(before.data[name] == now[name] for name in ("corpus_hash", "questions_hash"))
-        if not same:
-            raise LociError("holds another training", path=run, remedy="choose another --out")
 
 
 def read_result(run: Path) -> Measured:

@@ -1,0 +1,162 @@
+"""Carry out a recipe: open or resume its run, then train and label, step by step.
+
+What `loci train`, `loci.train` and the experiments call. A stage is trained by `loci.training.loop`, a labelling step
+is done by the labeler it names. What it wrote stays with the run as `pseudo_labels.tsv`: a resumed run does not label
+again. Knows no recipe, stage or labeler by name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+
+from loci.errors import LociError
+from loci.machine import denormals_flushed, memory_gb
+from loci.model import GPT, GPTConfig
+from loci.model.cost import model_cost
+from loci.pipeline.labelers import LABELERS, Progress, require_options
+from loci.text.questions import Questions
+from loci.training import checkpoint as ckpt
+from loci.training.checkpoint import LoadedModel, TrainingState
+from loci.training.device import Placement
+from loci.training.distributed import Group
+from loci.training.loop import Trainer
+from loci.training.memory import keep_freed_memory
+from loci.training.observers import MetricsFile
+from loci.training.plan import LabelStep, Recipe, Stage
+from loci.training.reports import CheckpointPolicy, Observer, Outcome
+from loci.training.run import holds_run, labels_file, open_run, rewind_metrics
+from loci.training.sources import TrainingData, make_stream
+from loci.training.step import ALONE, HERE
+
+BYTES_A_PARAMETER = 16
+"""Weight, gradient and the optimiser's two moments, in fp32."""
+
+
+def carry_out(
+    recipe: Recipe,
+    data: TrainingData,
+    out: str | Path,
+    *,
+    resume: bool | None = False,
+    observers: Callable[[Path], Sequence[Observer]] = lambda run: (),
+    checkpoints: CheckpointPolicy = CheckpointPolicy(),
+    initial: GPT | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+    labelling: Progress = lambda done, total: None,
+    placement: Placement = HERE,
+    group: Group = ALONE,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Outcome:
+    """Carry out a recipe in the folder `out`. Every run writes its metrics; `observers` see them too.
+
+    `resume`: False starts a new run, True goes on with one, None does what fits. A folder that holds another training
+    is always refused. `observers` are made once the run's folder exists, `initial` replaces random weights, and
+    `labelling` hears how many lines of how many are labelled.
+
+    With several processes every one calls this; the run's folder must be one that all of them can read.
+    """
+    run = Path(out)
+    resume = holds_run(run) if resume is None else resume
+    keep_freed_memory()
+    _require_possible(recipe, data)
+    threads = torch.get_num_threads()
+    about = data.describe()
+    info = open_run(run, recipe, about, resume=resume, threads=threads, first=group.first, wait=group.wait)
+    if info.finished:
+        final = ckpt.read_config(run / ckpt.FINAL)
+        return Outcome(run, True, final["total_steps"], final["seconds"])
+    model, state = _start(run, recipe, data, resume, initial)
+    model.to(placement.device)
+    group.wait()  # nobody prunes or writes checkpoints before all have read theirs
+    group.same_start(model)
+    if resume and group.first:
+        rewind_metrics(run, state.total_steps)
+    watching = [MetricsFile(run), *observers(run)] if group.first else []
+    trainer = Trainer(
+        recipe,
+        data,
+        run,
+        model,
+        state,
+        observers=watching,
+        checkpoints=checkpoints,
+        should_stop=should_stop,
+        placement=placement,
+        group=group,
+        clock=clock,
+    )
+    try:
+        with denormals_flushed():
+            return _steps(trainer, data, labelling)
+    finally:
+        for observer in watching:
+            observer.close()
+
+
+def _steps(trainer: Trainer, data: TrainingData, labelling: Progress) -> Outcome:
+    stage = 0
+    for step in trainer.recipe.steps:
+        if isinstance(step, LabelStep):
+            begun = (trainer.state.stage, trainer.state.step) > (stage, 0)
+            data = _label(step, trainer, data, labelling, begun=begun)
+            continue
+        if stage >= trainer.state.stage and not trainer.train(stage, data):
+            return trainer.outcome(finished=False)
+        stage += 1
+    return trainer.finish()
+
+
+def _label(step: LabelStep, trainer: Trainer, data: TrainingData, told: Progress, *, begun: bool) -> TrainingData:
+    """The data with what the labeler wrote; written once and kept with the run. `begun`: training has gone on since."""
+    file = labels_file(trainer.run, trainer.recipe, step)
+    if trainer.group.first and not file.exists():
+        if begun:
+            raise LociError("is missing, and the model has learned from it", path=file, remedy="train anew")
+        clock = trainer.clock()
+        loaded = LoadedModel(trainer.model.eval(), data.vocab, trainer.about, "", trainer.run)
+        LABELERS[step.labeler](loaded, data, told, **step.options).write(file)
+        trainer.state.seconds += trainer.clock() - clock
+    trainer.group.wait()
+    return dataclasses.replace(data, pseudo_labels=Questions.read(file))
+
+
+def _start(
+    run: Path, recipe: Recipe, data: TrainingData, resume: bool, initial: GPT | None
+) -> tuple[GPT, TrainingState]:
+    """The model and the state to go on from: the newest checkpoint's, or fresh ones."""
+    found = ckpt.latest(run) if resume else None
+    if found is not None:
+        return ckpt.load_checkpoint(found).model, ckpt.load_state(found)
+    if initial is None:
+        initial = GPT(_config(recipe, data), generator=torch.Generator().manual_seed(recipe.seed))
+    return initial, TrainingState()
+
+
+def _config(recipe: Recipe, data: TrainingData) -> GPTConfig:
+    return GPTConfig.from_dict({**recipe.model, "vocab_size": len(data.vocab)})
+
+
+def _require_possible(recipe: Recipe, data: TrainingData) -> None:
+    """What is wrong with the model, or missing for the last step, is said before anything is written."""
+    config = _config(recipe, data)
+    wanted = BYTES_A_PARAMETER * model_cost(config, 1, 1).total.parameters / 1e9
+    if wanted > (there := memory_gb()[0]) > 0:
+        raise LociError(
+            f"training this model takes at least {wanted:,.0f} GB, and the machine has {there:.0f}",
+            remedy="choose a smaller one: --set model.n_embd=…",
+        )
+    index = 0
+    for step in recipe.steps:
+        if isinstance(step, Stage):
+            # Pseudo-labels are not there yet; train questions have their form.
+            stand_in = dataclasses.replace(data, pseudo_labels=data.questions)
+            make_stream(step, index, recipe, stand_in, config.block_size)
+            index += 1
+        else:
+            require_options(LABELERS[step.labeler], step.labeler, step.options)
+            _ = data.form  # questions are written in it

@@ -1,0 +1,47 @@
+"""A small data set and a recipe that trains in a second, for the tests of training and of the pipeline."""
+
+import numpy as np
+import pytest
+
+from loci.text.corpus import Corpus
+from loci.text.questions import Question, Questions
+from loci.text.template import BIRTHPLACE
+from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.sources import TrainingData
+
+PLACES = ("Rome", "Oslo", "Lima", "Kyiv")
+
+
+@pytest.fixture
+def tiny_data() -> TrainingData:
+    rng = np.random.default_rng(0)
+    names = ["".join(rng.choice(list("abcdefgh"), 4)).title() for _ in range(24)]
+    places = [PLACES[rng.integers(len(PLACES))] for _ in names]
+    corpus = Corpus.from_lines(
+        f"{name}. {name} was born in {place}." for name, place in zip(names, places, strict=True)
+    )
+    questions = Questions(
+        None,
+        tuple(
+            Question(BIRTHPLACE.ask(name), (place,), name, i + 1)
+            for i, (name, place) in enumerate(zip(names, places, strict=True))
+        ),
+        BIRTHPLACE,
+    )
+    return TrainingData(corpus, questions)
+
+
+@pytest.fixture
+def tiny_recipe() -> Recipe:
+    """Two stages, dropout, a pool and Muon: everything whose state a resume must bring back."""
+    model = {"n_layer": 1, "n_head": 2, "n_embd": 16, "block_size": 64}
+    pretrain = Stage(
+        "pretrain", (MixtureComponent("corruption-2024"),), steps=14, batch_size=4, pool=3, optimiser="muon"
+    )
+    finetune = Stage(
+        "finetune",
+        (MixtureComponent("question-answer", source="questions"), MixtureComponent("language-model", share=0.5)),
+        steps=9,
+        batch_size=6,
+    )
+    return Recipe("tiny", model, (pretrain, finetune), seed=3)
