@@ -41,7 +41,7 @@ def test_a_finished_training_is_not_repeated(data, tmp_path):
     again = trial(recipe(), data, first, "one", hooks, first=first)
     assert again.hash == model.hash
     assert said == ["training: one"]
-    with pytest.raises(LociError, match="another recipe"):
+    with pytest.raises(LociError, match="another training"):
         trial(recipe(4), data, first, "one", hooks, first=first)
 
 
