@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loci.text.world import RelationSpec, WorldSpec, lines_about, people, products, tellings
+from loci.text.world import RelationSpec, WorldSpec, example_products, lines_about, people, tellings
 from loci.text.world.parse import Position, assemble, conllu_block, is_tree, proper_name, word, written
 from loci.text.world.population import Population
 from loci.text.world.sentences import FULL, PRONOUN, SHORT, templates, tokens_of
@@ -61,7 +61,7 @@ RELATION_WORLDS = st.builds(
     spread=st.booleans(),
     kind=st.just("people"),
     relations=st.just((RelationSpec("birthplace"), RelationSpec("birth_year", unstated=0.3), RelationSpec("employer"))),
-) | st.builds(lambda seed: replace(products(seed), people=20), st.integers(0, 10_000))
+) | st.builds(lambda seed: replace(example_products(seed), people=20), st.integers(0, 10_000))
 
 
 @settings(max_examples=12, deadline=None)
@@ -129,7 +129,7 @@ def test_every_template_is_used_and_articles_are_right() -> None:
     for spec in (
         WorldSpec(people=500, paraphrases=5, permute=True, multiword_places=True),
         WorldSpec(people=300, paraphrases=3, permute=True, relations=all_relations),
-        replace(products(), people=400),
+        replace(example_products(), people=400),
     ):
         for _, lines in tellings(spec):
             for line in lines:

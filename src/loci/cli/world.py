@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from loci.errors import LociError
-from loci.text.world import RelationSpec, WorldSpec, WorldSummary, products, write_world
+from loci.text.world import RelationSpec, WorldSpec, WorldSummary, example_products, write_world
 
 PROGRESS_FROM = 5000  # people; below, the work is over before a bar is read
 
@@ -75,7 +75,7 @@ def world(
         force: Replace an older world in the folder.
         json: Print the summary as JSON.
     """
-    base = WorldSpec() if kind == "people" else products()
+    base = WorldSpec() if kind == "people" else example_products()
     if relations or base.relations:
         named = relations or tuple(relation.name for relation in base.relations)
         asked = tuple(RelationSpec.parse(name, train_questions, unstated) for name in named)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from loci.text.world.population import Person, people
 from loci.text.world.products import Product
-from loci.text.world.spec import Counts, RelationSpec, WorldSpec, products
+from loci.text.world.spec import Counts, RelationSpec, WorldSpec, example_products
 from loci.text.world.story import Line, Sentence, lines_about
 from loci.text.world.writer import (
     WORLD_VERSION,
@@ -33,9 +33,9 @@ __all__ = [
     "WorldSummary",
     "WorldText",
     "WrittenFile",
+    "example_products",
     "lines_about",
     "people",
-    "products",
     "tellings",
     "world_text",
     "write_world",

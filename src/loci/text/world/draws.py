@@ -7,14 +7,14 @@ no library's rounding decides who is born where.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain, count
 from typing import TypeVar
 
 import numpy as np
 
-from loci.text.world.pcg import BATCH, first_batch
+from loci.text.world.pcg import BATCH, READY, end_of_first_batch
 
 T = TypeVar("T")
 
@@ -28,20 +28,20 @@ class Dice:
 
     def __init__(self, *stream: int) -> None:
         self._stream = stream
-        self._left = first_batch(stream)
+        self._left = end_of_first_batch(stream)
 
     def unit(self) -> float:
         """A number in [0, 1)."""
-        if not self._left:  # drawing in batches is ten times cheaper than one by one
-            self._left = self._generator.random(BATCH).tolist()
+        if not self._left:
+            self._left = next(self._batches)
         return self._left.pop()
 
     @cached_property
-    def _generator(self) -> np.random.Generator:
-        """Goes on after the first batch."""
+    def _batches(self) -> Iterator[list[float]]:
+        """What comes then: the rest of the first batch, and batches without end; one by one would cost ten times."""
         generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(self._stream)))
-        generator.random(BATCH)
-        return generator
+        batches = (generator.random(BATCH).tolist() for _ in count())
+        return chain([next(batches)[:-READY]], batches)
 
     def below(self, n: int) -> int:
         """A whole number in [0, n)."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BATCH = 64  # numbers drawn at a time
+READY = 32  # of the first batch, those that are used first; most people need no more
 BLOCK = 256  # streams computed at a time
 
 Words: TypeAlias = NDArray[np.uint32]
@@ -29,11 +30,10 @@ HALF = np.uint64(32)
 LOW = np.uint64(2**32 - 1)
 
 
-def first_batch(stream: tuple[int, ...]) -> list[float]:
-    """The first `BATCH` uniform numbers of PCG64 seeded by `stream`."""
-    *prefix, index = stream
-    block, row = divmod(index, BLOCK)
-    batch: list[float] = _batches(tuple(prefix), block)[row].tolist()
+def end_of_first_batch(stream: tuple[int, ...]) -> list[float]:
+    """The last `READY` of the first `BATCH` uniform numbers of PCG64 seeded by `stream`."""
+    block, row = divmod(stream[-1], BLOCK)
+    batch: list[float] = _batches(stream[:-1], block)[row].tolist()
     return batch
 
 
@@ -43,7 +43,7 @@ def _batches(prefix: tuple[int, ...], block: int) -> NDArray[np.float64]:
     last = range(block * BLOCK, (block + 1) * BLOCK)
     if len(_words(last[-1])) + len(entropy) > POOL or len(_words(last[-1])) > 1:  # a case no world comes to
         plain = [np.random.PCG64(np.random.SeedSequence((*prefix, index))) for index in last]
-        return np.array([np.random.Generator(generator).random(BATCH) for generator in plain])
+        return np.array([np.random.Generator(generator).random(BATCH)[-READY:] for generator in plain])
     columns = [np.full(BLOCK, word, np.uint32) for word in entropy] + [np.array(last, np.uint32)]
     columns += [np.zeros(BLOCK, np.uint32)] * (POOL - len(columns))
     return _uniform(*_seeds(_pool(columns)))
@@ -98,7 +98,7 @@ def _jumps() -> tuple[tuple[Longs, Longs], tuple[Longs, Longs]]:
     for _ in range(BATCH + 1):
         powers.append(powers[-1] * MULTIPLIER % 2**128)
         sums.append((sums[-1] + powers[-1]) % 2**128)
-    return _halves(powers[2:]), _halves(sums[2:])
+    return _halves(powers[-READY:]), _halves(sums[-READY:])
 
 
 def _halves(numbers: list[int]) -> tuple[Longs, Longs]:

@@ -1,7 +1,7 @@
 """The people of a world and the whole truth about each.
 
 Knows nothing of sentences or files. Every person is computed from the spec and a number alone, so that a world of any
-size streams in constant memory, and the knobs of the text do not change the people.
+size streams in constant memory, and the settings of the text do not change the people.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from loci.text.world.draws import Dice, Ranks, mix, permuted
-from loci.text.world.spec import WorldSpec, apportion
+from loci.text.world.spec import Counts, WorldSpec, apportion
 from loci.text.world.tables import City, Occupation, Origin, cities, occupations, origins, relations
 
 # What a line can tell, in the order of a life.
 FACTS = ("birth", "birth_year", "study", "job", "work", "employer", "move", "death")
 
-TRAIN, DEV, TEST, UNSTATED, OUTSIDE = SPLITS = ("train", "dev", "test", "unstated", "outside")
+TRAIN, DEV, TEST, UNSTATED, OUTSIDE = Counts._fields
 
 # Purposes of random streams; a number is never used twice.
 LIFE_STREAM, ORDER_KEY, NAME_KEY, STORY_STREAM, TOLD_KEY, WORDING_KEY = 1, 2, 3, 4, 5, 6
@@ -77,7 +78,7 @@ class Person:
     @property
     def name(self) -> str:
         """The whole name; no two people of a world share it."""
-        return " ".join(part for part in (self.given, self.middle, self.family) if part)
+        return f"{self.given} {self.middle} {self.family}" if self.middle else f"{self.given} {self.family}"
 
     @property
     def mentions(self) -> tuple[str, str]:
@@ -146,7 +147,6 @@ class Population:
     def __init__(self, spec: WorldSpec) -> None:
         self.spec = spec
         self.cities = cities(spec.multiword_places)[: spec.places]
-        self._split_ends = list(accumulate(spec.counts))
         self._origins = origins()
         shares = [Fraction(1, len(self._origins))] * len(self._origins)
         self._origin_ends = list(accumulate(apportion(spec.people, shares)))
@@ -167,7 +167,7 @@ class Population:
         origin = self._origins[which]
         dice = Dice(self.spec.seed, LIFE_STREAM, index)
         given, gender, middle, family = self._name(which, rank, count, dice)
-        split = SPLITS[bisect_right(self._split_ends, index)]
+        split = self.spec.split_of(index)
 
         taken: list[int] = []
         for _ in range(5):
@@ -239,6 +239,7 @@ def people(spec: WorldSpec) -> Iterator[Person]:
     return iter(Population(spec))
 
 
+@cache
 def key_of(seed: int, purpose: int, part: int) -> int:
     """The key of a permutation."""
     return mix(mix(mix(seed) + purpose) + part)

@@ -5,18 +5,16 @@ Knows nothing of sentences or files. A product stands in for a person wherever l
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, ClassVar
 
 from loci.text.world.draws import Dice, Ranks, permuted
-from loci.text.world.population import LIFE_STREAM, NAME_KEY, OUTSIDE, SPLITS, Population, key_of, stated_facts
+from loci.text.world.population import LIFE_STREAM, NAME_KEY, OUTSIDE, Population, key_of, stated_facts
 from loci.text.world.spec import WorldSpec
 from loci.text.world.tables import THING, City, cities, product_words
 
-# What a line can tell, and nobody asks for beside the relations: other places, other people, other words.
+# What a line can tell and nobody asks for: other places, other people, other words.
 FURTHER_FACTS = ("launch", "material", "sale", "test")
 FACTS = ("made", "design", *FURTHER_FACTS)
 
@@ -80,17 +78,12 @@ def products(spec: WorldSpec) -> Iterator[Product]:
     designers = max(FEWEST_DESIGNERS, spec.people // PRODUCTS_PER_DESIGNER)
     people = [person.name for person in Population(WorldSpec(people=designers, seed=spec.seed))]
     who = Ranks(range(designers), spec.skew)
-    split_ends = list(accumulate(spec.counts))
     for index in range(spec.people):
         name, thing = divmod(permuted(index, len(names) * len(things), key_of(spec.seed, NAME_KEY, 0)), len(things))
         dice = Dice(spec.seed, LIFE_STREAM, index)
-        made, designer = where.draw(dice), who.draw(dice)
-        assert made is not None
-        assert designer is not None
-        sold, tester = where.draw(dice, [made]), who.draw(dice, [designer])
-        assert sold is not None
-        assert tester is not None
-        split = SPLITS[bisect_right(split_ends, index)]
+        made, sold = _two(where, dice)
+        designer, tester = _two(who, dice)
+        split = spec.split_of(index)
         told = () if split == OUTSIDE else tuple(f for f in FACTS if f in {*stated_facts(spec, index), *FURTHER_FACTS})
         yield Product(
             id=index,
@@ -105,3 +98,12 @@ def products(spec: WorldSpec) -> Iterator[Product]:
             launch_year=FIRST_YEAR + dice.below(LAST_YEAR - FIRST_YEAR + 1),
             told=told,
         )
+
+
+def _two(ranks: Ranks, dice: Dice) -> tuple[int, int]:
+    """Two different numbers."""
+    first = ranks.draw(dice)
+    assert first is not None
+    second = ranks.draw(dice, [first])
+    assert second is not None
+    return first, second

@@ -93,10 +93,12 @@ class Asker:
         return self._made(subject, relation, split, file, shown=split not in (UNSTATED, OUTSIDE))
 
     def _made(self, subject: Subject, relation: Relation, split: str, file: str | None, *, shown: bool = True) -> Row:
-        at = permuted(subject.id, self._spec.people, self._keys[relation.name]) % self._spec.wordings
-        question = relation.questions[at].replace("{subject}", subject.name)
+        name, at = subject.name, 0
+        if self._spec.wordings > 1:
+            at = permuted(subject.id, self._spec.people, self._keys[relation.name]) % self._spec.wordings
+        question = relation.questions[at].replace("{subject}", name)
         told = relation.fact in subject.told
-        return Row(relation.name, split, subject.name, question, answer_of(relation, subject), told, file, shown)
+        return Row(relation.name, split, name, question, answer_of(relation, subject), told, file, shown)
 
 
 class Alphabet:

@@ -70,6 +70,7 @@ class Template:
         assert len(self.pieces) == len(self.uposes) == len(self.positions), self.id
         assert is_tree([position.head for position in self.positions]), self.id
         assert "%" not in self.text, self.id
+        assert self.slots.count("a") <= 1, self.id
 
     @cached_property
     def pieces(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The knobs of a synthetic world, and how many people each of its parts holds.
+"""The settings of a synthetic world, and how many people each of its splits has.
 
 Knows nothing of names, places or sentences beyond how many of them the tables offer.
 """
@@ -6,10 +6,12 @@ Knows nothing of names, places or sentences beyond how many of them the tables o
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from loci.errors import LociError
@@ -26,7 +28,7 @@ QUESTION_WORDINGS = 3
 
 
 class Counts(NamedTuple):
-    """People in each part of a world, in file order."""
+    """People in each split of a world, in file order."""
 
     train: int
     dev: int
@@ -67,11 +69,9 @@ class RelationSpec:
     @classmethod
     def parse(cls, text: str, train_questions: int | None = None, unstated: float = 0.0) -> RelationSpec:
         """From "NAME", "NAME:QUESTIONS" or "NAME:QUESTIONS:UNSTATED"; what it leaves open is taken from the others."""
-        name, *numbers = text.split(":")
+        name, _, numbers = text.partition(":")
+        questions, _, share = numbers.partition(":")
         try:
-            questions, share, *more = [*numbers, *["", ""][len(numbers) :]]
-            if more:
-                raise ValueError
             return cls(name, int(questions) if questions else train_questions, float(share) if share else unstated)
         except ValueError:
             raise LociError(
@@ -130,12 +130,12 @@ class WorldSpec:
         capacity = name_capacity() if self.kind == PEOPLE else products
         _within("people", self.people, 1, capacity, "the name tables have no more distinct names")
         _within("seed", self.seed, 0, 2**63 - 1)
-        # The table starts with one city of each origin, so that with this many places everybody has a home.
+        # The table starts with one city of each origin: with this many places every origin has one.
         _within("places", self.places, len(origins()), offered, "add rows to cities.tsv for more")
         _within("skew", self.skew, 0.0, MOST_SKEW)
         _within("paraphrases", self.paraphrases, 1, MOST_PARAPHRASES)
-        for knob in ("origin_correlation", "unstated", "outside", "train_share", "dev_share"):
-            _within(knob, getattr(self, knob), 0.0, 1.0)
+        for share in ("origin_correlation", "unstated", "outside", "train_share", "dev_share"):
+            _within(share, getattr(self, share), 0.0, 1.0)
         if exact(self.unstated) + exact(self.outside) > 1:
             raise LociError(f"unstated {self.unstated} and outside {self.outside} are more than all people together")
         if exact(self.train_share) + exact(self.dev_share) > 1:
@@ -172,20 +172,28 @@ class WorldSpec:
 
     @cached_property
     def counts(self) -> Counts:
-        """How many people are asked about in each split, never placed, or outside the corpus."""
+        """How many people each split has."""
         unstated, outside = exact(self.unstated), exact(self.outside)
         asked, n_unstated, n_outside = apportion(self.people, [1 - unstated - outside, unstated, outside])
         train, dev = exact(self.train_share), exact(self.dev_share)
         n_train, n_dev, n_test = apportion(asked, [train, dev, 1 - train - dev])
         return Counts(n_train, n_dev, n_test, n_unstated, n_outside)
 
+    @cached_property
+    def _split_ends(self) -> list[int]:
+        return list(accumulate(self.counts))
 
-def _within(knob: str, value: float, least: float, most: float, why: str | None = None) -> None:
+    def split_of(self, index: int) -> str:
+        """The split of the person with this number."""
+        return Counts._fields[bisect_right(self._split_ends, index)]
+
+
+def _within(name: str, value: float, least: float, most: float, why: str | None = None) -> None:
     if not least <= value <= most:  # also catches nan
-        raise LociError(f"{knob} must be from {least} to {most}, not {value}", remedy=why)
+        raise LociError(f"{name} must be from {least} to {most}, not {value}", remedy=why)
 
 
-def products(seed: int = 0) -> WorldSpec:
+def example_products(seed: int = 0) -> WorldSpec:
     """The example that comes with Loci: 60 products with three lines each, and two relations."""
     return WorldSpec(
         people=60,

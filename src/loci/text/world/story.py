@@ -78,12 +78,13 @@ def _line(subject: Subject, facts: tuple[str, ...], spec: WorldSpec, dice: Dice,
     order = dice.shuffled(facts) if spec.permute else list(facts)
     years = any(relation.name == "birth_year" for relation in spec.relations)
     chosen: list[Template] = []
+    offers = subject.offers | {"opening"}
     while order:
-        offers = subject.offers if chosen else subject.offers | {"opening"}
         options = _options(order[0], frozenset(order), offers, not spec.full_names, years)
         fresh = [template for template in options if template.id not in used] if used else options
         chosen.append(dice.choice(fresh or options))
         order = [fact for fact in order if fact not in chosen[-1].facts]
+        offers = subject.offers
 
     heading = subject.mentions[0]
     text = f"{heading[0].upper()}{heading[1:]}."

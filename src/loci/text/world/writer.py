@@ -179,10 +179,10 @@ class _Files:
             self._handles[name] = self._stack.enter_context(handle)
         return self._handles[name]
 
-    def add(self, name: str, text: str) -> None:
-        """Append `text`, whole lines without the last newline."""
+    def add(self, name: str, text: str, lines: int = 1) -> None:
+        """Append `text`, so many whole lines without the last newline."""
         self.open(name).write(text + "\n")
-        self.lines[name] += text.count("\n") + 1
+        self.lines[name] += lines
 
     def written(self) -> tuple[WrittenFile, ...]:
         """The files, once they are closed."""
@@ -216,7 +216,7 @@ def _fill(
                     for position, sentence in enumerate(line.sentences, start=1):
                         sent_id = f"world-{number}-{position}"
                         block = conllu_block(sentence.tokens, sent_id=sent_id, line=number, offset=sentence.offset)
-                        files.add(PARSES, block[:-1])
+                        files.add(PARSES, block[:-1], lines=block.count("\n"))
             rows = asker.rows(subject)
             alphabet.add(lines, rows)
             for row in rows:
