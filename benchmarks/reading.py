@@ -24,7 +24,7 @@ from rich.table import Table
 from loci.cli.progress import ProgressBar
 from loci.errors import LociError
 from loci.evaluation.metrics import exact_match
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.evaluation.significance import mcnemar, paired, paired_bootstrap
 from loci.experiments.recall.run import FOLDS, dealt
 from loci.files import write_json
@@ -39,7 +39,7 @@ from loci.training.plan import Recipe
 from loci.training.run import PSEUDO_LABELS
 from loci.training.sources import TrainingData
 
-Pairs = list[tuple[Prediction, Prediction]]
+Pairs = list[tuple[Row, Row]]
 
 
 def main(
@@ -92,10 +92,10 @@ def _trained(reader: Recipe, known: TrainingData, run: Path, processor: bool) ->
     )
 
 
-def _rows(studied: Questions, asked: Questions) -> list[Prediction]:
+def _rows(studied: Questions, asked: Questions) -> list[Row]:
     """What was written about those asked for, as rows; nothing about somebody without a line."""
     answers = {row.text: row.answer or "" for row in studied}
-    return [Prediction(question=row.text, prediction=answers.get(row.text, ""), answers=row.answers) for row in asked]
+    return [Row(question=row.text, prediction=answers.get(row.text, ""), answers=row.answers) for row in asked]
 
 
 def _show(found: dict[str, Pairs], out: Path, json: bool) -> None:

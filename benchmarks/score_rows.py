@@ -20,7 +20,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from loci.evaluation.rows import Prediction, read_predictions, write_predictions
+from loci.evaluation.rows import Row, read_rows, write_rows
 from loci.evaluation.scorecard import Context, score
 from loci.text.corpus import Corpus
 
@@ -34,7 +34,7 @@ def _name(rng: np.random.Generator) -> str:
     return f"{first.title()} {last.title()}"
 
 
-def make_rows(n: int, rng: np.random.Generator) -> list[Prediction]:
+def make_rows(n: int, rng: np.random.Generator) -> list[Row]:
     shares = 1 / np.arange(1, PLACES + 1)
     shares /= shares.sum()
     truth = rng.choice(PLACES, n, p=shares)
@@ -47,7 +47,7 @@ def make_rows(n: int, rng: np.random.Generator) -> list[Prediction]:
         first = truth[i] if right[i] else guess[i, 0]
         subject = f"{_name(rng)} {i}"
         rows.append(
-            Prediction(
+            Row(
                 question=f"Where was {subject} born?",
                 prediction=f"Place {first}",
                 answers=(f"Place {truth[i]}",),
@@ -58,7 +58,7 @@ def make_rows(n: int, rng: np.random.Generator) -> list[Prediction]:
                     for place, share in zip(guess[i, 1:], chances[i, 1:], strict=True)
                 ),
                 group=f"group {i % 8}",
-                split="unseen" if i % 4 == 0 else "held-out",
+                split="never-read" if i % 4 == 0 else "held-out",
             )
         )
     return rows
@@ -76,10 +76,10 @@ def measure(n: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.jsonl"
         start = time.process_time()
-        write_predictions(path, rows)
+        write_rows(path, rows)
         seconds["write"] = time.process_time() - start
         start = time.process_time()
-        rows = read_predictions(path)
+        rows = read_rows(path)
         seconds["read and check"] = time.process_time() - start
     start = time.process_time()
     score(rows, context, np.random.default_rng(1))

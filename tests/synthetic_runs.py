@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from loci.evaluation.nearest_name import nearest_by_spelling
-from loci.evaluation.rows import Prediction, write_predictions
+from loci.evaluation.rows import Row, write_rows
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world.spec import WorldSpec
@@ -44,7 +44,7 @@ def make_run(world: Path, folder: Path, vices: Vices, seed: int = 0, steps: int 
         nearest = nearest_by_spelling([q.subject for q in questions], list(known))
         share = {"birth_places_train": 0.97, "birth_dev": vices.knows}.get(name, 0.03)
         rows = [answer(q, share, vices, corpus, known, places, nearest, rng) for q in questions]
-        write_predictions(folder / "predictions" / f"{name}.jsonl", rows)
+        write_rows(folder / "predictions" / f"{name}.jsonl", rows)
     curve = []
     for step in range(steps):
         stage = "pretrain" if step < steps * 0.8 else "finetune"
@@ -79,7 +79,7 @@ def answer(question, share, vices, corpus, known, places, nearest, rng):
     pool = [place for place in dict.fromkeys([truth, *rng.choice(places, 4)]) if place != said]
     rest = rng.dirichlet(np.ones(len(pool))) * (1 - claimed)
     ranked = sorted(zip(map(str, pool), rest.tolist(), strict=True), key=lambda pair: -pair[1])
-    return Prediction(
+    return Row(
         question.text,
         said,
         answers=question.answers,

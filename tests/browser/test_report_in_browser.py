@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from loci.evaluation.comparison.comparison import study
-from loci.evaluation.comparison.entries import read_entries
+from loci.evaluation.comparison.artifacts import Sources, load_entries
+from loci.evaluation.comparison.comparison import compare
 from loci.report.comparison.page import comparison_page
 from synthetic_runs import Vices, make_run, make_world
 
@@ -49,13 +49,13 @@ def report(tmp_path_factory):
     make_run(
         world, folder / "a-run-with-a-name-that-is-far-too-long-for-a-telephone", Vices(0.7, 1.0), seed=2, steps=40
     )
-    entries = read_entries([folder / "weak", folder / "a-run-with-a-name-that-is-far-too-long-for-a-telephone"])
-    page = comparison_page(study(entries, np.random.default_rng(0), corpus=folder / "world"))
+    runs = [folder / "weak", folder / "a-run-with-a-name-that-is-far-too-long-for-a-telephone"]
+    page = comparison_page(compare(load_entries(runs, Sources(folder / "world")), np.random.default_rng(0)))
     page.write(folder / "report.html")
     return folder / "report.html"
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_the_page_draws_everything_asks_for_nothing_and_fits(browser, report, width, scheme):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     requests, complaints = [], []
@@ -108,9 +108,9 @@ def test_the_contents_lead_to_their_sections_and_details_open(browser, report):
     page = browser.new_page(viewport={"width": 390, "height": 800}, reduced_motion="reduce")
     page.goto(report.as_uri())
     page.wait_for_selector(".plot .main-svg")
-    page.get_by_role("link", name="Fabrication").click()
-    assert page.url.endswith("#fabrication")
-    until(page, "Math.abs(document.getElementById('fabrication').getBoundingClientRect().top) < 50")
+    page.get_by_role("link", name="Made-up answers").click()
+    assert page.url.endswith("#made-up-answers")
+    until(page, "Math.abs(document.getElementById('made-up-answers').getBoundingClientRect().top) < 50")
     details = page.locator("details").first
     details.locator("summary").click()
     assert details.locator("table").is_visible()

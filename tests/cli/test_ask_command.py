@@ -3,7 +3,7 @@ import json
 import pytest
 
 from loci.cli.main import main
-from loci.evaluation.rows import read_predictions
+from loci.evaluation.rows import read_rows
 
 NAMES = ("Ann Lee", "Bo Ray", "Cy Fox", "Di Wu", "Ed Poe", "Flo Kim")
 PLACES = ("Oslo", "Rome", "Lima", "Kyiv", "Bern", "Oslo")
@@ -68,7 +68,7 @@ def test_a_calibration_is_fitted_kept_and_used(folder, capsys):
     fitted = json.loads(capsys.readouterr().out)["calibration"]
     assert fitted == json.loads((run / "calibration.json").read_text())
     assert (fitted["n"], fitted["right"], fitted["questions"], fitted["level"]) == (6, 4, "slice.tsv", 0.5)
-    assert len(read_predictions(run / "predictions" / "slice.jsonl")) == 6
+    assert len(read_rows(run / "predictions" / "slice.jsonl")) == 6
     assert main(["ask", str(run), question("Ann Lee"), "--json"]) == 0
     whole = json.loads(capsys.readouterr().out)
     assert whole["calibrated"]
@@ -76,8 +76,8 @@ def test_a_calibration_is_fitted_kept_and_used(folder, capsys):
     # Right only four times in six, it may no longer be as sure as it was.
     assert answer["calibrated_probability"] < answer["probability"]
     assert answer["threshold"] == fitted["threshold"]
-    assert main(["evaluate", str(run), "--questions", str(sliced), "--calibrate", "--trust-level", "0.9"]) == 0
-    assert "trust level 0.9" in capsys.readouterr().out
+    assert main(["evaluate", str(run), "--questions", str(sliced), "--calibrate", "--confidence-target", "0.9"]) == 0
+    assert "confidence target 0.9" in capsys.readouterr().out
     (run / "calibration.json").unlink()
 
 
@@ -98,7 +98,7 @@ def test_the_help_says_not_to_report_on_the_slice(capsys):
         (["ask", "RUN", "Where was Ann Lee born?", "--history", "nowhere.txt"], "nowhere.txt"),
         (["ask", "RUN", "Where was Ann Lee born?", "--corpus", "nowhere.txt"], "nowhere.txt"),
         (["ask", "RUN", "Where was Ann Lee born?", "--template", "Where?"], "template"),
-        (["evaluate", "RUN", "--questions", "TRAIN", "--calibrate", "--trust-level", "1"], "trust level"),
+        (["evaluate", "RUN", "--questions", "TRAIN", "--calibrate", "--confidence-target", "1"], "confidence target"),
         (["evaluate", "--predictions", "TRAIN", "--questions", "TRAIN", "--calibrate"], "only a run"),
     ],
 )

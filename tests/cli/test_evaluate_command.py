@@ -5,7 +5,7 @@ import json
 import pytest
 
 from loci.cli.main import main
-from loci.evaluation.rows import read_predictions
+from loci.evaluation.rows import read_rows
 from loci.pipeline import carry_out
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
@@ -37,11 +37,11 @@ def test_rivals_are_kept_when_asked_for(folder, capsys):
     asked = ["evaluate", str(folder / "run"), "--questions", str(folder / "dev.tsv")]
     assert main([*asked, "--alternatives", "3"]) == 0
     assert "probabilities: Brier" in capsys.readouterr().out
-    rows = read_predictions(folder / "run" / "predictions" / "dev.jsonl")
+    rows = read_rows(folder / "run" / "predictions" / "dev.jsonl")
     assert all(len(row.alternatives) <= 3 for row in rows)
     assert any(row.alternatives for row in rows)
     assert main(asked) == 0
-    rows = read_predictions(folder / "run" / "predictions" / "dev.jsonl")
+    rows = read_rows(folder / "run" / "predictions" / "dev.jsonl")
     assert not any(row.alternatives for row in rows)
     assert main([*asked, "--alternatives", "-1"]) == 2
     assert "--alternatives must be from 0 to 1,000, it is -1" in capsys.readouterr().err
@@ -65,7 +65,7 @@ def test_probabilities_of_other_systems_are_judged_where_there_are_any(folder, t
     # Squared distances 0.01, 0.04, 0.04, 0.01; both right answers stand above both wrong ones.
     assert found["brier"]["value"] == pytest.approx(0.025)
     assert found["error"] == pytest.approx(0.15)
-    assert found["knows"]["value"] == 1
+    assert found["auroc"]["value"] == 1
     # Risks 0, 0, 1/3, 1/2 at the four coverages.
     assert found["area"] == pytest.approx((1 / 3 + 1 / 2) / 4)
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from loci.cli.main import main
-from loci.evaluation.rows import read_predictions
+from loci.evaluation.rows import read_rows
 from loci.text.questions import Questions
 from loci.training.run import read_run
 
@@ -38,7 +38,7 @@ def test_a_run_can_be_trained_listed_and_asked(run, world, capsys):
     dev = world / "birth_dev.tsv"
     assert main(["evaluate", str(run), "--questions", str(dev), "--json", "--text", str(run / "answers.txt")]) == 0
     result = json.loads(capsys.readouterr().out)
-    rows = read_predictions(result["predictions"])
+    rows = read_rows(result["predictions"])
     assert result["questions"] == result["scored"] == len(rows) == len(dev.read_text().splitlines())
     assert 0 <= result["low"] <= result["accuracy"] <= result["high"] <= 1
     assert (run / "answers.txt").read_text() == "".join(f"{row.prediction}\n" for row in rows)
@@ -50,7 +50,7 @@ def test_questions_without_answers_are_answered_not_scored(run, world, capsys):
     questions = world / "birth_test_inputs.tsv"
     assert main(["evaluate", str(run), "--questions", str(questions), "--out", str(run / "test.jsonl")]) == 0
     assert "no expected answers" in capsys.readouterr().out
-    assert len(read_predictions(run / "test.jsonl")) == len(questions.read_text().splitlines())
+    assert len(read_rows(run / "test.jsonl")) == len(questions.read_text().splitlines())
 
 
 def test_other_systems_answers_are_scored(world, tmp_path, capsys):

@@ -9,9 +9,9 @@ from markdown_blocks import blocks
 
 from loci.answering.reference import Resolver
 from loci.attention_lab.conllu import read_conllu
-from loci.evaluation.comparison.entries import read_groups, read_places
-from loci.evaluation.external_predictions import read_foreign
-from loci.evaluation.rows import Prediction, read_predictions
+from loci.evaluation.comparison.artifacts import read_groups, read_places
+from loci.evaluation.external_predictions import read_external
+from loci.evaluation.rows import Row, read_rows
 from loci.evaluation.run_calibration import read_calibration
 from loci.model import GPTConfig
 from loci.text.corpus import Corpus
@@ -98,14 +98,14 @@ def conllu(path):
 
 
 def rows(path):
-    first, second, third = read_predictions(path)
+    first, second, third = read_rows(path)
     assert (first.correct, second.correct, third.correct) == (True, False, None)
-    assert set(json.loads(path.read_text(encoding="utf-8").splitlines()[0])) == {f.name for f in fields(Prediction)}
+    assert set(json.loads(path.read_text(encoding="utf-8").splitlines()[0])) == {f.name for f in fields(Row)}
 
 
-def foreign(path):
+def external(path):
     asked = Questions.from_pairs([(f"Where was {ADA} born?", "Oslo"), (f"Where was {BELL} born?", "Cork")])
-    found = read_foreign(path, asked)
+    found = read_external(path, asked)
     assert found[0].correct
     assert found[0].probability == (None if path.suffix == ".txt" else 0.9)
 
@@ -150,7 +150,7 @@ READERS = {
     "world_question": world_question,
     "conllu": conllu,
     "rows": rows,
-    "foreign": foreign,
+    "external": external,
     "run": run,
     "metrics": metrics,
     "calibration": calibration,
@@ -172,4 +172,4 @@ def test_every_kind_has_an_example():
 
 def test_the_page_names_every_field_of_a_row():
     text = PAGE.read_text(encoding="utf-8")
-    assert all(f"`{field.name}`" in text for field in fields(Prediction))
+    assert all(f"`{field.name}`" in text for field in fields(Row))

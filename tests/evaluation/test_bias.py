@@ -6,11 +6,11 @@ from scipy.stats import entropy, fisher_exact
 
 from loci.errors import LociError
 from loci.evaluation.bias import counterfactual, group_report, pair_up, popularity, stereotype, typical_answers
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 
 
 def row(prediction, answer, group=None, **more):
-    return Prediction("q", prediction, answers=(answer,), group=group, **more)
+    return Row("q", prediction, answers=(answer,), group=group, **more)
 
 
 def rng():
@@ -37,7 +37,7 @@ def test_groups_hand_worked():
 
 def test_popularity_against_scipy():
     rows = [row("London", "London")] * 3 + [row("London", "Rome")] * 2 + [row("Bern", "Oslo")]
-    rows += [row("x", "y", abstained=True), Prediction("q", "z")]
+    rows += [row("x", "y", abstained=True), Row("q", "z")]
     found = popularity(rows, top=1)
     assert found.answers == ("London", "Rome", "Oslo", "Bern")
     assert found.true == pytest.approx((3 / 6, 2 / 6, 1 / 6, 0))
@@ -51,7 +51,7 @@ def test_popularity_against_scipy():
 
 
 def test_an_accepted_variant_is_not_a_shift():
-    found = popularity([Prediction("q", "Roma", answers=("Rome", "Roma"))])
+    found = popularity([Row("q", "Roma", answers=("Rome", "Roma"))])
     assert found.variation == 0
     assert found.divergence == 0
 

@@ -15,19 +15,19 @@ from loci.evaluation.calibration import (
     Isotonic,
     Temperature,
     auroc,
+    auroc_right,
     brier,
     calibrated,
     calibrator_from_dict,
-    error_if_calibrated,
-    expected_calibration_error,
+    ece,
+    ece_if_calibrated,
     fit_isotonic,
     fit_temperature,
-    knows_auroc,
     log_loss,
     reliability,
 )
-from loci.evaluation.rows import Prediction
-from loci.evaluation.score_arrays import ScoreArrays, columns, has_probabilities, validation_slice
+from loci.evaluation.rows import Row
+from loci.evaluation.score_arrays import ScoreArrays, has_probabilities, score_arrays, validation_slice
 
 # Coarse confidences make ties common, which is where such code goes wrong.
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 20).map(lambda i: i / 20)), min_size=1, max_size=60)
@@ -46,19 +46,19 @@ def simulated(n, slope=1.0, seed=0):
 
 def test_columns_take_scorable_rows_and_withheld_answers_as_said():
     rows = [
-        Prediction("a", "x", answers=("x",), probability=0.9, abstained=True),
-        Prediction("b", "x", probability=0.1),
-        Prediction("c", "x", probability=0.2, split="unseen"),
+        Row("a", "x", answers=("x",), probability=0.9, abstained=True),
+        Row("b", "x", probability=0.1),
+        Row("c", "x", probability=0.2, split="never-read"),
     ]
-    found = columns(rows)
+    found = score_arrays(rows)
     assert found.right.tolist() == [True, False]
     assert found.confidence.tolist() == [0.9, 0.2]
     with pytest.raises(LociError, match="no probability"):
-        columns([*rows, Prediction("d", "x", answers=("y",))])
+        score_arrays([*rows, Row("d", "x", answers=("y",))])
     with pytest.raises(LociError, match="nothing can be scored"):
-        columns([Prediction("d", "x")])
+        score_arrays([Row("d", "x")])
     assert has_probabilities(rows)
-    assert not has_probabilities([*rows, Prediction("d", "x", answers=("y",))])
+    assert not has_probabilities([*rows, Row("d", "x", answers=("y",))])
     assert not has_probabilities([])
 
 
@@ -68,8 +68,8 @@ def test_hand_worked_bins_brier_and_error():
     assert (low.n, low.confidence, low.accuracy.value) == (2, pytest.approx(0.3), 0.5)
     assert (high.n, high.accuracy.value) == (3, pytest.approx(2 / 3))
     # (2·|0.3−0.5| + 3·|0.9−2/3|)/5 = (0.4 + 0.7)/5
-    assert expected_calibration_error(found, 2, adaptive=False) == pytest.approx(0.22)
-    assert expected_calibration_error(found, 2) == pytest.approx(0.22)
+    assert ece(found, 2, adaptive=False) == pytest.approx(0.22)
+    assert ece(found, 2) == pytest.approx(0.22)
     # (0.01 + 0.01 + 0.81 + 0.09 + 0.49)/5
     assert brier(found).value == pytest.approx(0.282)
 
@@ -94,29 +94,29 @@ def test_agrees_with_scikit_learn():
     assert np.allclose([b.confidence for b in ours], claim, atol=0.01)
     assert brier(found).value == pytest.approx(brier_score_loss(found.right, found.confidence))
     assert log_loss(found) == pytest.approx(sklearn_log_loss(found.right, found.confidence))
-    assert knows_auroc(found).value == pytest.approx(roc_auc_score(found.right, found.confidence))
+    assert auroc_right(found).value == pytest.approx(roc_auc_score(found.right, found.confidence))
 
 
 @given(samples.filter(lambda pairs: len({r for r, _ in pairs}) == 2))
 def test_auroc_with_ties_agrees_with_scikit_learn(pairs):
     found = made(pairs)
-    estimate = knows_auroc(found)
+    estimate = auroc_right(found)
     assert estimate.value == pytest.approx(roc_auc_score(found.right, found.confidence))
     assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
 
 
 def test_auroc_interval_has_the_spread_of_fresh_samples():
-    values = [knows_auroc(simulated(300, seed=seed)).value for seed in range(200)]
-    estimate = knows_auroc(simulated(300))
+    values = [auroc_right(simulated(300, seed=seed)).value for seed in range(200)]
+    estimate = auroc_right(simulated(300))
     assert (estimate.high - estimate.low) / (2 * 1.96) == pytest.approx(np.std(values), rel=0.25)
 
 
 def test_error_floor_of_chance():
     honest, boastful = simulated(1000, seed=3), simulated(1000, slope=3.0, seed=3)
-    floor = error_if_calibrated(honest, np.random.default_rng(0))
-    assert floor.low <= expected_calibration_error(honest) <= floor.high
-    assert expected_calibration_error(boastful) > error_if_calibrated(boastful, np.random.default_rng(0)).high
-    assert math.isnan(error_if_calibrated(made([]), np.random.default_rng(0)).value)
+    floor = ece_if_calibrated(honest, np.random.default_rng(0))
+    assert floor.low <= ece(honest) <= floor.high
+    assert ece(boastful) > ece_if_calibrated(boastful, np.random.default_rng(0)).high
+    assert math.isnan(ece_if_calibrated(made([]), np.random.default_rng(0)).value)
 
 
 def test_auroc_of_one_kind_only_is_undefined():
@@ -131,8 +131,8 @@ def test_temperature_is_recovered_and_agrees_with_logistic_regression():
     theirs = LogisticRegression(fit_intercept=False, C=1e9, tol=1e-8).fit(odds, found.right)
     assert temperature.value == pytest.approx(1 / theirs.coef_[0, 0], rel=1e-3)
     after = ScoreArrays(found.right, temperature.apply(found.confidence))
-    assert expected_calibration_error(after) < 0.25 * expected_calibration_error(found)
-    assert knows_auroc(after).value == pytest.approx(knows_auroc(found).value)
+    assert ece(after) < 0.25 * ece(found)
+    assert auroc_right(after).value == pytest.approx(auroc_right(found).value)
 
 
 def test_temperature_of_hopeless_rows_stays_finite():
@@ -150,7 +150,7 @@ def test_isotonic_agrees_with_scikit_learn(pairs, asked):
 
 
 def test_calibrated_rows_and_their_alternatives():
-    rows = [Prediction("q", "a", probability=0.5, alternatives=(("b", 0.1),)), Prediction("r", "a")]
+    rows = [Row("q", "a", probability=0.5, alternatives=(("b", 0.1),)), Row("r", "a")]
     first, second = calibrated(rows, Isotonic((0.0, 1.0), (0.0, 0.5)))
     assert first.probability == pytest.approx(0.25)
     assert first.alternatives == (("b", pytest.approx(0.05)),)
@@ -179,7 +179,7 @@ def test_fitting_on_nothing():
 
 
 def test_validation_slice_keeps_a_person_on_one_side_in_every_run():
-    rows = [Prediction(f"q{i}", "x", subject=f"Person {i % 300}") for i in range(600)]
+    rows = [Row(f"q{i}", "x", subject=f"Person {i % 300}") for i in range(600)]
     fit, rest = validation_slice(rows)
     assert len(fit) + len(rest) == 600
     assert not {row.subject for row in fit} & {row.subject for row in rest}

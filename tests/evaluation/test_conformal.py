@@ -13,7 +13,7 @@ from loci.evaluation.conformal import (
     simulated_coverage,
     true_probabilities,
 )
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 
 
 def world(n, rng, places=20, kept=20):
@@ -27,7 +27,7 @@ def world(n, rng, places=20, kept=20):
         names = [f"place {j}" for j in order]
         chances = [float(claimed[j]) for j in order]
         rows.append(
-            Prediction(
+            Row(
                 f"q{i}",
                 names[0],
                 answers=(f"place {truth}",),
@@ -49,15 +49,15 @@ def test_hand_worked_quantile():
 
 
 def test_sets_and_truth():
-    row = Prediction("q", "a", answers=("c", "b"), probability=0.6, alternatives=(("b", 0.3), ("c", 0.05)))
+    row = Row("q", "a", answers=("c", "b"), probability=0.6, alternatives=(("b", 0.3), ("c", 0.05)))
     assert true_probabilities([row]).tolist() == [0.3]
     assert answer_set(row, ConformalThreshold(0.9, 0.3, 10)) == ["a", "b"]
     assert answer_set(row, ConformalThreshold(0.9, 0.7, 10)) == []
     assert answer_set(row, ConformalThreshold(0.9, -math.inf, 10)) is None
-    outside = Prediction("q", "a", answers=("z",), probability=0.6)
+    outside = Row("q", "a", answers=("z",), probability=0.6)
     assert true_probabilities([outside]).tolist() == [-math.inf]
     with pytest.raises(LociError, match="no probability"):
-        true_probabilities([Prediction("q", "a", answers=("a",))])
+        true_probabilities([Row("q", "a", answers=("a",))])
 
 
 def test_coverage_holds_by_simulation_although_the_model_is_overconfident():
@@ -100,4 +100,4 @@ def test_set_scores():
     assert score.size.value > 1
     assert score.single.successes + score.empty.successes <= 300
     with pytest.raises(LociError, match="known truth"):
-        fit_conformal([Prediction("q", "a", probability=0.5)])
+        fit_conformal([Row("q", "a", probability=0.5)])

@@ -1,11 +1,11 @@
-from loci.evaluation.error_funnel import ceiling
-from loci.evaluation.rows import Prediction
+from loci.evaluation.error_funnel import error_funnel
+from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 
 
 def row(subject, prediction, answer, **more):
-    return Prediction(f"Where was {subject} born?", prediction, answers=(answer,), subject=subject, **more)
+    return Row(f"Where was {subject} born?", prediction, answers=(answer,), subject=subject, **more)
 
 
 CORPUS = Corpus.from_lines(
@@ -21,7 +21,7 @@ ROWS = [
 
 
 def test_each_step_keeps_what_passed_all_before_it():
-    found = ceiling(ROWS, CORPUS)
+    found = error_funnel(ROWS, CORPUS)
     assert [(step.name, step.kept.successes) for step in found.steps] == [
         ("asked", 5),
         ("person in the text", 4),
@@ -33,20 +33,20 @@ def test_each_step_keeps_what_passed_all_before_it():
 
 
 def test_without_alternatives_and_with_a_window():
-    found = ceiling([ROWS[0], ROWS[3]], CORPUS, window=6)
+    found = error_funnel([ROWS[0], ROWS[3]], CORPUS, window=6)
     assert [(step.name, step.kept.successes) for step in found.steps[-2:]] == [
         ("within 6 characters", 0),
         ("answered rightly", 0),
     ]
     assert found.right_unwritten.successes == 0
-    assert ceiling([], CORPUS).steps[0].kept.n == 0
+    assert error_funnel([], CORPUS).steps[0].kept.n == 0
 
 
-def test_the_course_ceiling(course_data):
+def test_the_course_error_funnel(course_data):
     corpus = Corpus.read(course_data / "wiki.txt")
     questions = Questions.read(course_data / "birth_dev.tsv")
-    rows = [Prediction(q.text, "London", answers=q.answers, subject=q.subject) for q in questions]
-    steps = {step.name: step.kept for step in ceiling(rows, corpus, window=112).steps}
+    rows = [Row(q.text, "London", answers=q.answers, subject=q.subject) for q in questions]
+    steps = {step.name: step.kept for step in error_funnel(rows, corpus, window=112).steps}
     assert steps["answer written there"].successes == 479
     assert steps["within 112 characters"].successes == 462
     assert steps["asked"].n == 500

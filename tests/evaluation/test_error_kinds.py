@@ -3,9 +3,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.evaluation.error_kinds import ErrorClassifier, Kind, fabrication_rate, kinds_by_split, look_alike_by_chance
+from loci.evaluation.error_kinds import (
+    ErrorClassifier,
+    ErrorKind,
+    fabrication_rate,
+    kinds_by_split,
+    nearest_name_by_chance,
+)
 from loci.evaluation.nearest_name import nearest_by_spelling, nearest_by_vector
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
 
 KNOWN = {"Ann Lee": "Oslo", "Bob Ray": "Rome", "Cid Fox": "Rome", "Dan Poe": "Bern", "Eve Kay": "Lyon"}
@@ -14,11 +20,11 @@ CORPUS = Corpus.from_lines(["Ann Leo. Ann Leo was born in Cork and died in Lyon 
 
 def asked(subject, prediction, answer="Cork", **more):
     answers = (answer,) if answer else ()
-    return Prediction(f"Where was {subject} born?", prediction, answers=answers, subject=subject, **more)
+    return Row(f"Where was {subject} born?", prediction, answers=answers, subject=subject, **more)
 
 
 def kinds(rows, **more):
-    return [verdict.kind for verdict in ErrorClassifier(KNOWN, **more).verdicts(rows)]
+    return [one.kind for one in ErrorClassifier(KNOWN, **more).classify(rows)]
 
 
 def test_every_kind():
@@ -33,59 +39,59 @@ def test_every_kind():
         asked("Ann Leo", ""),
     ]
     assert kinds(rows, corpus=CORPUS, popular=1) == [
-        Kind.RIGHT,
-        Kind.WITHHELD,
-        Kind.SAME_LINE,
-        Kind.LOOK_ALIKE_SPELLING,
-        Kind.POPULAR,
-        Kind.UNLINKED,
-        Kind.NOT_A_PLACE,
-        Kind.NOT_A_PLACE,
+        ErrorKind.RIGHT,
+        ErrorKind.WITHHELD,
+        ErrorKind.SAME_LINE,
+        ErrorKind.NEAREST_SPELLING,
+        ErrorKind.POPULAR,
+        ErrorKind.UNLINKED,
+        ErrorKind.NOT_A_PLACE,
+        ErrorKind.NOT_A_PLACE,
     ]
 
 
 def test_a_place_that_nobody_is_known_to_come_from_is_a_place_all_the_same():
     studied = Corpus.from_lines(["Ann Leo. Ann Leo of Cork went to school in Kiel ."])
     rows = [asked("Ann Leo", "Kiel"), asked("Ann Leo", "Graz"), asked("Ann Leo", "school")]
-    assert kinds(rows, corpus=studied) == [Kind.NOT_A_PLACE] * 3
+    assert kinds(rows, corpus=studied) == [ErrorKind.NOT_A_PLACE] * 3
     found = kinds(rows, corpus=studied, places={"Kiel", "Graz"})
-    assert found == [Kind.SAME_LINE, Kind.UNLINKED, Kind.NOT_A_PLACE]
+    assert found == [ErrorKind.SAME_LINE, ErrorKind.UNLINKED, ErrorKind.NOT_A_PLACE]
 
 
 def test_the_neighbour_in_the_embedding():
     vectors = {"Ann Leo": np.array([1.0, 0.0]), "Dan Poe": np.array([2.0, 0.1]), "Eve Kay": np.array([0.0, 1.0])}
-    verdict = ErrorClassifier(KNOWN, vectors=vectors, popular=1).verdicts([asked("Ann Leo", "Bern")])[0]
-    assert (verdict.kind, verdict.neighbour) == (Kind.LOOK_ALIKE_VECTOR, "Dan Poe")
-    assert kinds([asked("Ann Leo", "Lyon")], vectors=vectors, popular=1) == [Kind.UNLINKED]
+    one = ErrorClassifier(KNOWN, vectors=vectors, popular=1).classify([asked("Ann Leo", "Bern")])[0]
+    assert (one.kind, one.neighbour) == (ErrorKind.NEAREST_EMBEDDING, "Dan Poe")
+    assert kinds([asked("Ann Leo", "Lyon")], vectors=vectors, popular=1) == [ErrorKind.UNLINKED]
 
 
 def test_without_corpus_or_known_people_the_kinds_that_need_them_are_not_given():
-    assert kinds([asked("Ann Leo", "Lyon")], popular=1) == [Kind.UNLINKED]
-    verdicts = ErrorClassifier({}).verdicts([asked("X", "Cork"), asked("Y", "Cork", "Oslo"), asked("Z", "Zug")])
-    assert [verdict.kind for verdict in verdicts] == [Kind.RIGHT, Kind.UNLINKED, Kind.NOT_A_PLACE]
+    assert kinds([asked("Ann Leo", "Lyon")], popular=1) == [ErrorKind.UNLINKED]
+    classified = ErrorClassifier({}).classify([asked("X", "Cork"), asked("Y", "Cork", "Oslo"), asked("Z", "Zug")])
+    assert [one.kind for one in classified] == [ErrorKind.RIGHT, ErrorKind.UNLINKED, ErrorKind.NOT_A_PLACE]
 
 
 def test_unknown_truth_is_left_out_but_unseen_people_are_not():
-    rows = [asked("X", "Rome", None), asked("X", "Rome", None, split="unseen")]
-    verdicts = ErrorClassifier(KNOWN, popular=1).verdicts(rows)
-    assert [verdict.row for verdict in verdicts] == rows[1:]
-    assert verdicts[0].kind in (Kind.POPULAR, Kind.LOOK_ALIKE_SPELLING)
+    rows = [asked("X", "Rome", None), asked("X", "Rome", None, split="never-read")]
+    classified = ErrorClassifier(KNOWN, popular=1).classify(rows)
+    assert [one.row for one in classified] == rows[1:]
+    assert classified[0].kind in (ErrorKind.POPULAR, ErrorKind.NEAREST_SPELLING)
 
 
 def test_rates_by_split_sum_to_one():
     rng = np.random.default_rng(0)
     places = [*set(KNOWN.values()), "Cork", "banana"]
     rows = [
-        asked(f"N{i}", str(rng.choice(places)), split=str(rng.choice(["seen", "held-out", "unseen"])))
+        asked(f"N{i}", str(rng.choice(places)), split=str(rng.choice(["taught", "held-out", "never-read"])))
         for i in range(300)
     ]
-    verdicts = ErrorClassifier(KNOWN, popular=1).verdicts(rows)
-    table = kinds_by_split(verdicts)
-    assert list(table) == ["seen", "held-out", "unseen"]
+    classified = ErrorClassifier(KNOWN, popular=1).classify(rows)
+    table = kinds_by_split(classified)
+    assert list(table) == ["taught", "held-out", "never-read"]
     for rates in table.values():
         assert sum(rate.value for rate in rates.values()) == pytest.approx(1)
-    right = sum(verdict.kind is Kind.RIGHT for verdict in verdicts)
-    assert fabrication_rate(verdicts).successes == 300 - right
+    right = sum(one.kind is ErrorKind.RIGHT for one in classified)
+    assert sum(fabrication_rate(rates).successes for rates in table.values()) == 300 - right
 
 
 def test_look_alike_chance_is_what_shuffled_answers_give():
@@ -99,11 +105,11 @@ def test_look_alike_chance_is_what_shuffled_answers_give():
     hits, chances = [], []
     for _ in range(20):
         known = dict(zip(names, rng.choice(places, len(names)).tolist(), strict=True))
-        verdicts = ErrorClassifier(known).verdicts(rows)
-        hits.append(np.mean([v.kind is Kind.LOOK_ALIKE_SPELLING for v in verdicts]))
-        chances.append(look_alike_by_chance(verdicts))
+        classified = ErrorClassifier(known).classify(rows)
+        hits.append(np.mean([v.kind is ErrorKind.NEAREST_SPELLING for v in classified]))
+        chances.append(nearest_name_by_chance(classified)["all"])
     assert np.mean(hits) == pytest.approx(np.mean(chances), abs=0.02)
-    assert look_alike_by_chance([]) == 0
+    assert nearest_name_by_chance([]) == {}
 
 
 def edit_distance(a, b):

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from loci.errors import LociError
-from loci.evaluation.external_predictions import read_foreign
+from loci.evaluation.external_predictions import read_external
 from loci.evaluation.metrics import exact_match
 from loci.text.questions import Questions
 
@@ -15,7 +15,7 @@ QUESTIONS = Questions.from_pairs(
 def read(tmp_path, text, questions=QUESTIONS):
     path = tmp_path / "answers"
     path.write_text(text, encoding="utf-8")
-    return read_foreign(path, questions)
+    return read_external(path, questions)
 
 
 def test_a_table_in_another_order_with_probabilities(tmp_path):

@@ -18,7 +18,7 @@ from loci.evaluation.metrics import (
     repeated,
     wilson,
 )
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 
 Asked = namedtuple("Asked", ["text", "answers", "subject"], defaults=[None])
 
@@ -88,11 +88,11 @@ def test_the_interval_of_repeated_questions_covers():
 
 def test_exact_match_counts_only_known_truth_and_given_answers():
     rows = [
-        Prediction("q1", "Paris", answers=("Paris",)),
-        Prediction("q2", "Rome", answers=("Roma", "Rome")),
-        Prediction("q3", "paris", answers=("Paris",)),
-        Prediction("q4", "Paris", answers=("Paris",), abstained=True),
-        Prediction("q5", "Paris"),
+        Row("q1", "Paris", answers=("Paris",)),
+        Row("q2", "Rome", answers=("Roma", "Rome")),
+        Row("q3", "paris", answers=("Paris",)),
+        Row("q4", "Paris", answers=("Paris",), abstained=True),
+        Row("q5", "Paris"),
     ]
     rate = exact_match(rows)
     assert (rate.successes, rate.n) == (2, 4)
@@ -100,20 +100,20 @@ def test_exact_match_counts_only_known_truth_and_given_answers():
 
 
 def test_an_answer_about_an_unseen_person_is_wrong():
-    rows = [Prediction("q", "Paris", split="unseen"), Prediction("q", "Paris", split="unseen", answers=("Paris",))]
+    rows = [Row("q", "Paris", split="never-read"), Row("q", "Paris", split="never-read", answers=("Paris",))]
     rate = exact_match(rows)
     assert (rate.successes, rate.n) == (1, 2)
 
 
 def test_by_split_orders_the_house_splits_first():
-    rows = [Prediction("q", "a", split=split) for split in ("mine", None, "unseen", "seen", "mine")]
+    rows = [Row("q", "a", split=split) for split in ("mine", None, "never-read", "taught", "mine")]
     assert {split: len(members) for split, members in by_split(rows).items()} == {
-        "seen": 1,
-        "unseen": 1,
+        "taught": 1,
+        "never-read": 1,
         "mine": 2,
         "all": 1,
     }
-    assert list(by_split(rows)) == ["seen", "unseen", "mine", "all"]
+    assert list(by_split(rows)) == ["taught", "never-read", "mine", "all"]
 
 
 def test_most_common_answer_breaks_ties_by_name():

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 from loci.evaluation.origin_match import origin_match
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 
 HOME = {"a": {"x", "y"}, "b": {"z"}}
 
 
 def rows(*pairs):
-    return [Prediction(f"q{i}", said, group=group) for i, (group, said) in enumerate(pairs)]
+    return [Row(f"q{i}", said, group=group) for i, (group, said) in enumerate(pairs)]
 
 
 def test_shares_by_hand():

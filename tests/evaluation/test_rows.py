@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.errors import LociError
-from loci.evaluation.rows import Prediction, read_predictions, row_from_json, write_predictions
+from loci.evaluation.rows import Row, read_rows, row_from_json, write_rows
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 shares = st.floats(0, 1)
 rows = st.builds(
-    Prediction,
+    Row,
     question=texts,
     prediction=texts,
     answers=st.lists(texts, max_size=3).map(tuple),
@@ -28,22 +28,22 @@ rows = st.builds(
 @given(st.lists(rows, min_size=1, max_size=5))
 def test_rows_come_back_as_they_went(tmp_path_factory, written):
     path = tmp_path_factory.mktemp("rows") / "p.jsonl"
-    write_predictions(path, written)
-    assert read_predictions(path) == written
+    write_rows(path, written)
+    assert read_rows(path) == written
 
 
 def test_correct():
-    assert Prediction("q", "a", answers=("b", "a")).correct is True
-    assert Prediction("q", "A", answers=("a",)).correct is False
-    assert Prediction("q", "a").correct is None
+    assert Row("q", "a", answers=("b", "a")).correct is True
+    assert Row("q", "A", answers=("a",)).correct is False
+    assert Row("q", "a").correct is None
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, float("nan"), float("inf")])
 def test_probability_outside_the_unit_interval(p):
     with pytest.raises(LociError, match="not between 0 and 1"):
-        Prediction("q", "a", probability=p)
+        Row("q", "a", probability=p)
     with pytest.raises(LociError, match="not between 0 and 1"):
-        Prediction("q", "a", alternatives=(("b", p),))
+        Row("q", "a", alternatives=(("b", p),))
 
 
 GOOD = {"question": "q", "prediction": "a"}
@@ -69,7 +69,7 @@ def test_a_bad_field_is_named_with_its_line(tmp_path, changes, message):
     path = tmp_path / "p.jsonl"
     path.write_text(json.dumps(GOOD) + "\n\n" + json.dumps(GOOD | changes) + "\n", encoding="utf-8")
     with pytest.raises(LociError, match=message) as caught:
-        read_predictions(path)
+        read_rows(path)
     assert (caught.value.path, caught.value.line) == (path, 3)
 
 
@@ -83,10 +83,10 @@ def test_missing_field_and_other_trouble(tmp_path):
     ):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(LociError, match=message):
-            read_predictions(path)
+            read_rows(path)
     with pytest.raises(LociError, match="no such file"):
-        read_predictions(tmp_path / "absent.jsonl")
+        read_rows(tmp_path / "absent.jsonl")
 
 
 def test_fields_of_other_systems_are_passed_over():
-    assert row_from_json('{"question": "q", "prediction": "a", "beam": 3}') == Prediction("q", "a")
+    assert row_from_json('{"question": "q", "prediction": "a", "beam": 3}') == Row("q", "a")

@@ -6,7 +6,7 @@ import pytest
 from loci.errors import LociError
 from loci.evaluation.abstention import NEVER
 from loci.evaluation.calibration import Isotonic, Temperature
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.evaluation.run_calibration import AS_IT_IS, FILE, fit_calibration, read_calibration, write_calibration
 
 ABOUT = {"questions": "slice.tsv", "questions_hash": "q", "model": "m"}
@@ -14,7 +14,7 @@ ABOUT = {"questions": "slice.tsv", "questions_hash": "q", "model": "m"}
 
 def rows_of(confidence, right):
     return [
-        Prediction(f"q{i}", "Oslo" if hit else "Rome", answers=("Oslo",), probability=float(p))
+        Row(f"q{i}", "Oslo" if hit else "Rome", answers=("Oslo",), probability=float(p))
         for i, (p, hit) in enumerate(zip(confidence, right, strict=True))
     ]
 
@@ -61,7 +61,7 @@ def test_all_right_or_all_wrong_teaches_nothing(right):
 
 
 def test_a_level_of_one_is_no_level():
-    with pytest.raises(LociError, match="trust level"):
+    with pytest.raises(LociError, match="confidence target"):
         fit_calibration(boaster(), **ABOUT, level=1.0)
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from loci.evaluation.calibration import Temperature
-from loci.evaluation.error_kinds import Kind
-from loci.evaluation.json_data import plain
+from loci.evaluation.error_kinds import ErrorKind
+from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import exact_match, wilson
-from loci.evaluation.rows import Prediction
-from loci.evaluation.scorecard import Context, judged, score
+from loci.evaluation.rows import Row
+from loci.evaluation.scorecard import Context, not_taught, score
 from loci.evaluation.selective import thinned
 from loci.text.corpus import Corpus
 
@@ -28,7 +28,7 @@ def make_rows(n, seed=0, places=40):
         unseen = i % 5 == 0
         said = truth[i] if right[i] and not unseen else guess[i, 0]
         rows.append(
-            Prediction(
+            Row(
                 question=f"Where was Person {i} born?",
                 prediction=f"Place {said}",
                 answers=(f"Place {truth[i]}",),
@@ -36,7 +36,7 @@ def make_rows(n, seed=0, places=40):
                 probability=float(confidence[i]),
                 alternatives=tuple((f"Place {g}", float((1 - confidence[i]) / 4)) for g in guess[i, 1:]),
                 group=f"group {i % 4}",
-                split="unseen" if unseen else "held-out",
+                split="never-read" if unseen else "held-out",
             )
         )
     return rows
@@ -44,7 +44,7 @@ def make_rows(n, seed=0, places=40):
 
 def corpus_of(rows):
     return Corpus.from_lines(
-        [f"{row.subject}. {row.subject} is from {row.answers[0]} ." for row in rows if row.split != "unseen"]
+        [f"{row.subject}. {row.subject} is from {row.answers[0]} ." for row in rows if row.split != "never-read"]
     )
 
 
@@ -55,23 +55,23 @@ def test_twenty_thousand_rows():
     rows = make_rows(20_000)
     card = score(rows, Context(KNOWN, corpus_of(rows)), np.random.default_rng(0))
     assert card.rows == 20_000
-    assert list(card.accuracy) == ["held-out", "unseen"]
+    assert list(card.accuracy) == ["held-out", "never-read"]
     assert card.accuracy["held-out"] == exact_match(row for row in rows if row.split == "held-out")
-    assert card.trust is not None
+    assert card.selective is not None
     # Confidence is honest about four people in five and worthless about the fifth.
-    assert card.trust.error == pytest.approx(0.2 * 0.5, abs=0.03)
-    assert card.trust.error > card.trust.error_floor.high
-    assert card.trust.recognises.low < 0.5 < card.trust.recognises.high
-    assert card.trust.isotonic is not None
-    assert card.trust.before is not None
-    assert card.trust.isotonic.error < card.trust.before.error
-    assert [s.level for s in card.trust.priced] == [0.5, 0.75, 0.9]
-    assert all(s.with_threshold.value >= -0.01 for s in card.trust.priced)
-    for threshold, _, simulated in card.trust.conformal:
+    assert card.selective.ece == pytest.approx(0.2 * 0.5, abs=0.03)
+    assert card.selective.ece > card.selective.ece_floor.high
+    assert card.selective.auroc_knowable.low < 0.5 < card.selective.auroc_knowable.high
+    assert card.selective.isotonic is not None
+    assert card.selective.before is not None
+    assert card.selective.isotonic.ece < card.selective.before.ece
+    assert [s.level for s in card.selective.costs] == [0.5, 0.75, 0.9]
+    assert all(s.with_threshold.value >= -0.01 for s in card.selective.costs)
+    for threshold, _, simulated in card.selective.conformal:
         assert threshold.unbounded or simulated.value == pytest.approx(threshold.coverage, abs=0.02)
-    assert card.fabrication["unseen"][Kind.RIGHT].value < 0.2
-    assert card.ceiling is not None
-    assert card.ceiling.steps[0].kept.n == 16_000
+    assert card.error_kinds["never-read"][ErrorKind.RIGHT].value < 0.2
+    assert card.error_funnel is not None
+    assert card.error_funnel.steps[0].kept.n == 16_000
     assert card.groups is not None
     assert len(card.groups.groups) == 4
     assert card.stereotype is not None
@@ -80,32 +80,32 @@ def test_twenty_thousand_rows():
 
 def test_the_same_generator_gives_the_same_card():
     rows = make_rows(200)
-    first, second = (plain(score(rows, Context(KNOWN), np.random.default_rng(3))) for _ in range(2))
+    first, second = (to_json(score(rows, Context(KNOWN), np.random.default_rng(3))) for _ in range(2))
     assert first == second
     json.dumps(first, allow_nan=False)
 
 
 def test_what_cannot_be_known_is_none():
-    bare = [Prediction("q1", "a", answers=("a",)), Prediction("q2", "b", answers=("a",)), Prediction("q3", "c")]
+    bare = [Row("q1", "a", answers=("a",)), Row("q2", "b", answers=("a",)), Row("q3", "c")]
     card = score(bare, Context(), np.random.default_rng(0))
-    assert (card.trust, card.groups, card.stereotype, card.ceiling) == (None, None, None, None)
+    assert (card.selective, card.groups, card.stereotype, card.error_funnel) == (None, None, None, None)
     assert card.accuracy == {"all": wilson(1, 2)}
     assert card.abstention == {"all": wilson(0, 3)}
-    nothing = score([Prediction("q", "c")], Context(), np.random.default_rng(0))
+    nothing = score([Row("q", "c")], Context(), np.random.default_rng(0))
     assert nothing.accuracy == {}
     assert nothing.popularity is None
 
 
 def test_too_few_people_to_fit_anything():
-    card = score([Prediction("q1", "a", answers=("a",), probability=0.5)], Context(), np.random.default_rng(0))
-    assert card.trust is not None
-    assert (card.trust.before, card.trust.temperature, card.trust.priced) == (None, None, ())
+    card = score([Row("q1", "a", answers=("a",), probability=0.5)], Context(), np.random.default_rng(0))
+    assert card.selective is not None
+    assert (card.selective.before, card.selective.temperature, card.selective.costs) == (None, None, ())
 
 
 def test_people_asked_about_in_training_are_left_out_of_judgement():
-    rows = [Prediction("q", "a", answers=("a",), split=split) for split in ("seen", "held-out", "unseen")]
-    assert [row.split for row in judged(rows)] == ["held-out", "unseen"]
-    assert judged(rows[:1]) == rows[:1]
+    rows = [Row("q", "a", answers=("a",), split=split) for split in ("taught", "held-out", "never-read")]
+    assert [row.split for row in not_taught(rows)] == ["held-out", "never-read"]
+    assert not_taught(rows[:1]) == rows[:1]
 
 
 def test_a_silent_model_has_no_popularity():
@@ -113,22 +113,22 @@ def test_a_silent_model_has_no_popularity():
     card = score(rows, Context(KNOWN), np.random.default_rng(0))
     assert card.popularity is None
     assert card.abstention["held-out"].value == 1
-    assert card.fabrication["held-out"][Kind.WITHHELD].value == 1
+    assert card.error_kinds["held-out"][ErrorKind.WITHHELD].value == 1
 
 
 def test_thinned_keeps_the_ends_and_the_area():
     card = score(make_rows(3000), Context(), np.random.default_rng(0))
-    assert card.trust is not None
-    curve = thinned(card.trust.curve, 10)
+    assert card.selective is not None
+    curve = thinned(card.selective.curve, 10)
     assert len(curve.coverage) == 10
     assert curve.coverage[-1] == 1
-    assert curve.area == card.trust.curve.area
+    assert curve.aurc == card.selective.curve.aurc
 
 
-def test_plain():
-    assert plain(wilson(1, 2))["value"] == 0.5
-    assert plain(wilson(0, 0))["value"] is None
-    assert plain({Kind.RIGHT: (np.float64(1.5), np.int64(2), math.inf)}) == {"right": [1.5, 2, None]}
-    assert plain([Temperature(2.0), np.array([[1, 2]])]) == [{"value": 2.0}, [[1, 2]]]
+def test_json_data():
+    assert to_json(wilson(1, 2))["value"] == 0.5
+    assert to_json(wilson(0, 0))["value"] is None
+    assert to_json({ErrorKind.RIGHT: (np.float64(1.5), np.int64(2), math.inf)}) == {"right": [1.5, 2, None]}
+    assert to_json([Temperature(2.0), np.array([[1, 2]])]) == [{"value": 2.0}, [[1, 2]]]
     with pytest.raises(TypeError):
-        plain(object())
+        to_json(object())

@@ -6,7 +6,7 @@ from scipy.stats import chi2_contingency, fisher_exact
 
 from loci.errors import LociError
 from loci.evaluation.metrics import exact_match
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.evaluation.significance import (
     bootstrap,
     holm,
@@ -19,7 +19,7 @@ from loci.evaluation.significance import (
 
 
 def run(rights):
-    return [Prediction(f"q{i}", "x", answers=("x" if right else "y",)) for i, right in enumerate(rights)]
+    return [Row(f"q{i}", "x", answers=("x" if right else "y",)) for i, right in enumerate(rights)]
 
 
 def test_mcnemar_hand_worked():
@@ -44,11 +44,11 @@ def test_pairs_follow_the_question_not_the_order():
     first = run([1, 0, 1])
     second = run([1, 1, 1])[::-1]
     assert all(a.question == b.question for a, b in paired(first, second))
-    twice = [Prediction("q", "1", answers=("1",)), Prediction("q", "2", answers=("1",))]
+    twice = [Row("q", "1", answers=("1",)), Row("q", "2", answers=("1",))]
     assert [(a.prediction, b.prediction) for a, b in paired(twice, twice)] == [("1", "1"), ("2", "2")]
     assert len(paired(first, run([1, 1]))) == 2
     with pytest.raises(LociError, match="no question in common"):
-        paired(first, [Prediction("other", "x", answers=("x",))])
+        paired(first, [Row("other", "x", answers=("x",))])
 
 
 def test_paired_bootstrap_agrees_with_resampling_questions():

@@ -5,7 +5,7 @@ import pytest
 from small import SMALL_ABSTAIN, small_recipe
 
 from loci.answering.n_best import I_DONT_KNOW
-from loci.evaluation.rows import HELD_OUT, UNSEEN, UNSTATED, Prediction, read_predictions
+from loci.evaluation.rows import HELD_OUT, NEVER_READ, UNSTATED, Row, read_rows
 from loci.experiments.abstain.run import WORLD, SeedRows, parts, run, score
 from loci.experiments.trials import Hooks, Settings
 from loci.text.corpus import Corpus
@@ -35,14 +35,14 @@ def test_nobody_of_the_test_teaches_or_chooses_a_threshold(spec):
     assert not tested & set().union(*validation.values())
     # The people who teach silence are exactly the unknowable ones of the validation slice.
     silent = {question.subject for question in dealt.taught if question.answer == I_DONT_KNOW}
-    assert silent == validation[UNSTATED] | validation[UNSEEN]
+    assert silent == validation[UNSTATED] | validation[NEVER_READ]
     assert taught == set(dealt.plain.subjects) | silent
-    for split, told in ((HELD_OUT, "test"), (UNSTATED, "unstated"), (UNSEEN, "outside")):
+    for split, told in ((HELD_OUT, "test"), (UNSTATED, "unstated"), (NEVER_READ, "outside")):
         assert {everybody[name].split for name in test[split]} == {told}
-    assert abs(len(test[UNSEEN]) - len(validation[UNSEEN])) <= 1
+    assert abs(len(test[NEVER_READ]) - len(validation[NEVER_READ])) <= 1
     assert abs(len(test[UNSTATED]) - len(validation[UNSTATED])) <= 1
     assert all(q.answers == (everybody[q.subject].birth_place.name,) for q in dealt.test[HELD_OUT])
-    assert not any(q.answers for split in (UNSTATED, UNSEEN) for q in dealt.test[split])
+    assert not any(q.answers for split in (UNSTATED, NEVER_READ) for q in dealt.test[split])
 
 
 def test_the_files_of_training_hold_nothing_of_the_test(folder):
@@ -53,9 +53,9 @@ def test_the_files_of_training_hold_nothing_of_the_test(folder):
         asked = Questions.read(folder / "seed-0" / f"{name}.tsv")
         assert not tested & {question.text for question in asked}
         assert (folder / "seed-0" / name / "final" / "model.safetensors").is_file()
-    for split, has_lines in ((HELD_OUT, True), (UNSTATED, True), (UNSEEN, False)):
+    for split, has_lines in ((HELD_OUT, True), (UNSTATED, True), (NEVER_READ, False)):
         assert all(bool(corpus.about(name)) == has_lines for name in dealt.test[split].subjects)
-        rows = read_predictions(folder / "seed-0" / "taught" / "predictions" / f"{split}.jsonl")
+        rows = read_rows(folder / "seed-0" / "taught" / "predictions" / f"{split}.jsonl")
         assert [row.question for row in rows] == [question.text for question in dealt.test[split]]
         assert all(row.split == split and row.probability is not None for row in rows)
     for name in dealt.test[UNSTATED].subjects:
@@ -81,21 +81,21 @@ def made_up_seed():
 
     def row(name, split, said, p, abstained=False):
         answers = ("Oslo",) if split == HELD_OUT else ()
-        return Prediction(f"q {name}", said, answers, name, p, abstained=abstained, split=split)
+        return Row(f"q {name}", said, answers, name, p, abstained=abstained, split=split)
 
     plain = [
         row("a", HELD_OUT, "Oslo", 0.9),
         row("b", HELD_OUT, "Rome", 0.2),
         row("c", UNSTATED, "Rome", 0.3),
-        row("d", UNSEEN, "Lima", 0.8),
+        row("d", NEVER_READ, "Lima", 0.8),
     ]
     taught = [
         row("a", HELD_OUT, "Oslo", 0.9),
         row("b", HELD_OUT, "Oslo", 0.4, abstained=True),
         row("c", UNSTATED, "Rome", 0.3, abstained=True),
-        row("d", UNSEEN, "Lima", 0.1, abstained=True),
+        row("d", NEVER_READ, "Lima", 0.1, abstained=True),
     ]
-    validation = [row("v", HELD_OUT, "Oslo", 0.6), row("w", UNSEEN, "Rome", 0.5)]
+    validation = [row("v", HELD_OUT, "Oslo", 0.6), row("w", NEVER_READ, "Rome", 0.5)]
     corpus = Corpus.from_lines(["a. Oslo .", "b. Oslo and Rome ."])
     return SeedRows(validation, plain, taught, {"k": "Rome", "l": "Lima"}, corpus)
 
@@ -104,13 +104,13 @@ def test_figures_by_hand():
     result = score([made_up_seed()], np.random.default_rng(0), people={}, quick=True)
     everything, half, *_, taught = result.systems
     assert (everything.accuracy.value, everything.withheld.value) == (0.5, 0.0)
-    assert (everything.fabricated[UNSEEN].value, everything.fabricated[UNSTATED].value) == (1.0, 1.0)
+    assert (everything.fabricated[NEVER_READ].value, everything.fabricated[UNSTATED].value) == (1.0, 1.0)
     # The validation slice says: answer from 0.6 on. The unseen person at 0.8 slips through.
     assert result.priced[0].thresholds == (0.6,)
     assert (half.accuracy.value, half.withheld.value, half.right_if_said.value) == (0.5, 0.5, 1.0)
-    assert (half.fabricated[UNSEEN].value, half.fabricated[UNSTATED].value) == (1.0, 0.0)
+    assert (half.fabricated[NEVER_READ].value, half.fabricated[UNSTATED].value) == (1.0, 0.0)
     assert (taught.accuracy.value, taught.withheld.value) == (0.5, 0.5)
-    assert (taught.fabricated[UNSEEN].value, taught.fabricated[UNSTATED].value) == (0.0, 0.0)
+    assert (taught.fabricated[NEVER_READ].value, taught.fabricated[UNSTATED].value) == (0.0, 0.0)
     prices = {row.level: row for row in result.priced}
     assert prices[0.5].everything.value == pytest.approx((1 - 1 - 1 - 1) / 4)
     assert prices[0.75].threshold.value == pytest.approx((1 - 3) / 4)

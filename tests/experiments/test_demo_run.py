@@ -3,7 +3,7 @@ import json
 import pytest
 
 from loci.cli.main import main
-from loci.evaluation.rows import read_predictions
+from loci.evaluation.rows import read_rows
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def folder(tmp_path_factory):
 
 def test_the_demo_leaves_a_world_three_runs_and_a_report(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
-    rows = read_predictions(folder / "self-training" / "predictions" / "birth_dev.jsonl")
+    rows = read_rows(folder / "self-training" / "predictions" / "birth_dev.jsonl")
     assert len(rows) == 120
     assert page.count("Where was ") >= 10
     assert "most common place" in page
@@ -35,7 +35,7 @@ def test_bad_flags_leave_an_earlier_demo_alone(folder, capsys):
 
 
 def test_held_out_people_are_in_no_train_question(folder):
-    dev = {row.question for row in read_predictions(folder / "self-training" / "predictions" / "birth_dev.jsonl")}
+    dev = {row.question for row in read_rows(folder / "self-training" / "predictions" / "birth_dev.jsonl")}
     train = {line.split("\t")[0] for line in (folder / "world" / "birth_places_train.tsv").read_text().splitlines()}
     assert len(train) == 120
     assert not dev & train

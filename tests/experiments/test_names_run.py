@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small import SMALL_NAMES, small_recipe
 
-from loci.evaluation.rows import HELD_OUT, UNSEEN, Prediction, read_predictions
+from loci.evaluation.rows import HELD_OUT, NEVER_READ, Row, read_rows
 from loci.experiments.names.run import CORRELATIONS, WORLD, Rows, cast, home_cities, run, score
 from loci.experiments.trials import Hooks, Settings
 from loci.text.corpus import Corpus
@@ -45,7 +45,7 @@ def test_training_holds_nobody_of_the_test_and_the_text_nobody_unseen(folder):
         assert not taught & (twins | {p.name for p in (*parts.held_out, *parts.unseen)})
         assert all(corpus.about(name) for name in twins)
         assert not any(corpus.about(person.name) for person in parts.unseen)
-        rows = read_predictions(place / "run" / "predictions" / "unseen.jsonl")
+        rows = read_rows(place / "run" / "predictions" / "unseen.jsonl")
         assert {row.subject: row.group for row in rows} == {p.name: p.origin for p in parts.unseen}
         assert not any(row.answers for row in rows)
 
@@ -80,9 +80,7 @@ def test_figures_of_a_model_that_answers_from_the_name():
 
     def rows(kind, split, group, said, answer):
         return [
-            Prediction(
-                f"{kind} {group} {i}", said, (answer,) if answer else (), f"{kind} {i}", 0.5, group=group, split=split
-            )
+            Row(f"{kind} {group} {i}", said, (answer,) if answer else (), f"{kind} {i}", 0.5, group=group, split=split)
             for i in range(10)
         ]
 
@@ -95,7 +93,7 @@ def test_figures_of_a_model_that_answers_from_the_name():
             # The twin's name is of the other origin, its truth the original's.
             new = other[group]
             twins += rows("twin", HELD_OUT, new, truth[new] if from_name else truth[group], truth[group])
-            unseen += rows("unseen", UNSEEN, group, truth[group] if from_name else "Rome", None)
+            unseen += rows("unseen", NEVER_READ, group, truth[group] if from_name else "Rome", None)
         return Rows(held_out, originals, twins, unseen)
 
     found = {0.0: [system(False)], 0.95: [system(True)]}

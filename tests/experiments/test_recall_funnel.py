@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from loci.answering.recite import Recital
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.experiments.recall import funnel as recall_ceiling
 from loci.experiments.recall.funnel import error_funnel
 from loci.text.corpus import Corpus
@@ -26,8 +26,7 @@ ASKED = Questions.from_pairs([(f"Where was {name} born?", "Rome") for name in PE
 def rows(*right):
     said = {name: "Rome" if name in right else "Oslo" for name in PEOPLE}
     return [
-        Prediction(question=row.text, prediction=said[row.subject], answers=row.answers, subject=row.subject)
-        for row in ASKED
+        Row(question=row.text, prediction=said[row.subject], answers=row.answers, subject=row.subject) for row in ASKED
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from loci.errors import LociError
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.interop import course_commands
 from loci.interop.course_commands import Course, run_folder
 from loci.interop.course_lines import constant_rows, corruption_lines, data_line, name_lines, score_line
@@ -259,8 +259,8 @@ def test_an_answer_with_a_line_end_stays_one_line(corpus: Path, questions: Path,
     assert out.read_text(encoding="utf-8").count("\n") == len(PEOPLE)
 
 
-def rows_with(right: int, total: int) -> list[Prediction]:
-    return [Prediction("q", "London" if number < right else "York", ("London",)) for number in range(total)]
+def rows_with(right: int, total: int) -> list[Row]:
+    return [Row("q", "London" if number < right else "York", ("London",)) for number in range(total)]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_published_score_lines(right: int, line: str) -> None:
 
 
 def test_no_answers_no_score() -> None:
-    assert score_line([Prediction("q", "London")]) is None
+    assert score_line([Row("q", "London")]) is None
     assert score_line([]) is None
 
 

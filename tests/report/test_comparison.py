@@ -6,22 +6,20 @@ import shutil
 import numpy as np
 import pytest
 
+from loci.cli.main import main
 from loci.errors import LociError
-from loci.evaluation.comparison.comparison import study
-from loci.evaluation.comparison.entries import (
-    Entry,
-    read_entries,
-    read_entry,
-    read_groups,
-    read_places,
-    split_of,
-    with_groups,
-)
-from loci.evaluation.error_kinds import Kind
-from loci.evaluation.rows import Prediction, write_predictions
+from loci.evaluation.comparison.artifacts import Sources, load_entries, read_groups, read_places, with_groups
+from loci.evaluation.comparison.comparison import compare
+from loci.evaluation.comparison.entries import Entry, read_entries
+from loci.evaluation.error_kinds import ErrorKind
+from loci.evaluation.people import split_of
+from loci.evaluation.rows import Row, read_rows, write_rows
 from loci.report.comparison.examples import chosen_rows
+from loci.report.comparison.overview import headline
 from loci.report.comparison.page import comparison_page
 from loci.report.comparison.wording import listed, once, p_value
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
 from synthetic_runs import Vices, make_run, make_world
 
 
@@ -36,22 +34,23 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def computed(folder):
-    entries = read_entries([folder / "weak", folder / "strong"])
-    return study(entries, np.random.default_rng(0), corpus=folder / "world", window=112)
+    entries = load_entries([folder / "weak", folder / "strong"], Sources(folder / "world", window=112))
+    return compare(entries, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
     ("stem", "split"),
     [
-        ("birth_places_train", "seen"),
+        ("birth_places_train", "taught"),
         ("birth_dev", "held-out"),
         ("birth_test_inputs", "held-out"),
-        ("birth_outside", "unseen"),
+        ("birth_outside", "never-read"),
         ("birth_validation", "held-out"),
         ("birth_unstated", "unstated"),
         ("held-out", "held-out"),
         ("held_out", "held-out"),
-        ("UNSEEN", "unseen"),
+        ("NEVER_READ", "never-read"),
+        ("birth-never-read", "never-read"),
         ("answers", None),
     ],
 )
@@ -60,33 +59,34 @@ def test_a_file_name_tells_the_split(stem, split):
 
 
 def test_a_run_is_read_with_its_splits_and_curve(folder):
-    entry = read_entry(folder / "weak")
+    (entry,) = read_entries([folder / "weak"])
     assert entry.name == "weak"
-    assert {row.split for row in entry.rows} == {"seen", "held-out", "unstated", "unseen"}
+    assert {row.split for row in entry.rows} == {"taught", "held-out", "unstated", "never-read"}
     assert len(entry.metrics) == 50
 
 
 def test_a_run_names_its_own_corpus_and_questions(folder, tmp_path):
-    write_predictions(tmp_path / "run" / "predictions" / "x.jsonl", [Prediction("q", "a", answers=("a",))])
+    write_rows(tmp_path / "run" / "predictions" / "x.jsonl", [Row("q", "a", answers=("a",))])
     world = folder / "world"
     notes = {"data": {"corpus": str(world / "wiki.txt"), "questions": str(world / "gone.tsv")}}
+    notes["data"]["corpus_hash"] = Corpus.read(world).hash
     (tmp_path / "run" / "run.json").write_text(json.dumps(notes), encoding="utf-8")
-    entry = read_entry(tmp_path / "run")
-    assert (entry.corpus, entry.questions) == (world / "wiki.txt", None)
-    assert study([entry], np.random.default_rng(0)).evidence[0] is not None
+    (entry,) = load_entries([tmp_path / "run"])
+    assert entry.context.corpus.hash == Corpus.read(world).hash
+    assert entry.context.known == {}
 
 
 def rows_of(people, right, split=None):
     """A row a person; those in `right` are answered rightly."""
     return [
-        Prediction(f"Where was {name} born?", "Oslo" if name in right else "Rome", answers=("Oslo",), split=split)
+        Row(f"Where was {name} born?", "Oslo" if name in right else "Rome", answers=("Oslo",), split=split)
         for name in people
     ]
 
 
 def asked_files(folder, **files):
     for name, rows in files.items():
-        write_predictions(folder / "predictions" / f"{name}.jsonl", rows)
+        write_rows(folder / "predictions" / f"{name}.jsonl", rows)
     return folder
 
 
@@ -102,18 +102,18 @@ def test_a_validation_slice_is_not_counted_among_the_held_out_people(tmp_path):
     strong = asked_files(
         tmp_path / "strong", birth_dev=rows_of(reversed(DEV), DEV[:14]), validation=rows_of([*both, *SLICE], {*SLICE})
     )
-    found = study(read_entries([weak, strong]), np.random.default_rng(0))
+    found = compare(load_entries([weak, strong]), np.random.default_rng(0))
     assert [(card.accuracy["held-out"].successes, card.accuracy["held-out"].n) for card in found.cards] == [
         (6, 20),
         (14, 20),
     ]
     assert [card.rows for card in found.cards] == [20, 20]
-    (duel,) = found.duels
-    assert (duel.test.n, duel.test.both, duel.test.only_first, duel.test.only_second) == (20, 6, 0, 8)
-    assert found.people == "held-out people of birth_dev"
+    (test,) = found.pairwise
+    assert (test.test.n, test.test.both, test.test.only_first, test.test.only_second) == (20, 6, 0, 8)
+    assert headline(found) == "held-out people of birth_dev"
     assert "weak: held-out people are those of birth_dev alone; left out: validation" in found.remarks
     text = comparison_page(found).html()
-    assert "the numbers in front are of held-out people of birth_dev" in text
+    assert "The large numbers are about held-out people of birth_dev" in text
     assert "The questions about held-out people of birth_dev that both were asked" in text
     assert "those of birth_dev alone; left out: validation" in text
     data = found.as_dict()
@@ -133,67 +133,67 @@ def test_a_validation_slice_is_not_counted_among_the_held_out_people(tmp_path):
     ],
 )
 def test_one_file_speaks_for_the_held_out_people(tmp_path, names, chosen):
-    entry = read_entry(asked_files(tmp_path / "run", **{name: rows_of([name], []) for name in names}))
+    (entry,) = read_entries([asked_files(tmp_path / "run", **{name: rows_of([name], []) for name in names})])
     assert entry.files == {"held-out": chosen}
     assert [row.question for row in entry.rows] == [f"Where was {chosen} born?"]
     assert [*entry.left_out.values()] == ([tuple({*names} - {chosen})] if len(names) > 1 else [])
 
 
 def test_answers_that_nobody_can_score_do_not_displace_those_that_can(tmp_path):
-    inputs = [Prediction(f"q{i}", "Oslo") for i in range(9)]
-    entry = read_entry(asked_files(tmp_path / "run", birth_dev=inputs, validation=rows_of(SLICE, SLICE)))
+    inputs = [Row(f"q{i}", "Oslo") for i in range(9)]
+    (entry,) = read_entries([asked_files(tmp_path / "run", birth_dev=inputs, validation=rows_of(SLICE, SLICE))])
     assert entry.files == {"held-out": "validation"}
 
 
 def test_the_runs_speak_of_the_same_file_where_they_can(tmp_path):
     first = asked_files(tmp_path / "first", birth_dev=rows_of(DEV, DEV), birth_test=rows_of(SLICE, SLICE))
     second = asked_files(tmp_path / "second", birth_test=rows_of(SLICE, []))
-    found = study(read_entries([first, second]), np.random.default_rng(0))
-    assert found.people == "held-out people of birth_test"
-    assert found.duels[0].test.n == len(SLICE)
+    found = compare(load_entries([first, second]), np.random.default_rng(0))
+    assert headline(found) == "held-out people of birth_test"
+    assert found.pairwise[0].test.n == len(SLICE)
     assert not any("not all runs" in remark for remark in found.remarks)
 
 
 def test_runs_asked_other_people_are_tested_on_what_they_share_and_it_is_said(tmp_path):
     first = asked_files(tmp_path / "first", birth_dev=rows_of(DEV, DEV))
     second = asked_files(tmp_path / "second", validation=rows_of([*DEV[:5], *SLICE], []))
-    found = study(read_entries([first, second]), np.random.default_rng(0))
-    assert found.people == "held-out people of birth_dev and validation"
-    assert found.duels[0].test.n == 5
+    found = compare(load_entries([first, second]), np.random.default_rng(0))
+    assert headline(found) == "held-out people of birth_dev and validation"
+    assert found.pairwise[0].test.n == 5
     assert any("not all runs were asked the same held-out questions" in remark for remark in found.remarks)
 
 
 def test_rows_of_a_split_of_their_own_say_so_whatever_their_file(tmp_path):
     twins = rows_of(DEV, DEV, split="held-out")
-    entry = read_entry(asked_files(tmp_path / "run", birth_dev=rows_of(DEV, []), twins=twins))
+    (entry,) = read_entries([asked_files(tmp_path / "run", birth_dev=rows_of(DEV, []), twins=twins)])
     assert entry.files == {"held-out": "birth_dev"}
-    mixed = asked_files(tmp_path / "mixed", answers=[*rows_of(DEV, DEV), *rows_of(SLICE, [], split="seen")])
-    assert read_entry(mixed).files == {"answers": "answers", "seen": "answers"}
-    assert len(read_entry(mixed).rows) == len(DEV) + len(SLICE)
+    mixed = asked_files(tmp_path / "mixed", answers=[*rows_of(DEV, DEV), *rows_of(SLICE, [], split="taught")])
+    assert read_entries([mixed])[0].files == {"answers": "answers", "taught": "answers"}
+    assert len(read_entries([mixed])[0].rows) == len(DEV) + len(SLICE)
 
 
-def test_people_beyond_knowing_and_pupils_are_no_part_of_a_duel(tmp_path):
+def test_only_held_out_people_count_in_a_pairwise_test(tmp_path):
     others = {"birth_outside": rows_of(["x"], []), "birth_places_train": rows_of(["y"], ["y"])}
     runs = [
         asked_files(tmp_path / name, birth_dev=rows_of(DEV, right), **others) for name, right in (("a", DEV), ("b", []))
     ]
-    found = study(read_entries(runs), np.random.default_rng(0))
-    assert found.duels[0].test.n == len(DEV)
-    write_predictions(tmp_path / "theirs.jsonl", rows_of(DEV, DEV[:3]))
-    found = study(read_entries([runs[0], tmp_path / "theirs.jsonl"]), np.random.default_rng(0))
-    assert found.duels[0].test.n == len(DEV)
+    found = compare(load_entries(runs), np.random.default_rng(0))
+    assert found.pairwise[0].test.n == len(DEV)
+    write_rows(tmp_path / "theirs.jsonl", rows_of(DEV, DEV[:3]))
+    found = compare(load_entries([runs[0], tmp_path / "theirs.jsonl"]), np.random.default_rng(0))
+    assert found.pairwise[0].test.n == len(DEV)
 
 
 def test_names_are_made_distinct(tmp_path):
     for parent in ("a", "b"):
-        write_predictions(tmp_path / parent / "rows.jsonl", [Prediction("q", "a", answers=("a",))])
+        write_rows(tmp_path / parent / "rows.jsonl", [Row("q", "a", answers=("a",))])
     paths = [tmp_path / "a" / "rows.jsonl", tmp_path / "b" / "rows.jsonl", tmp_path / "b" / "rows.jsonl"]
     assert [entry.name for entry in read_entries(paths)] == ["a/rows", "b/rows", "b/rows (2)"]
 
 
 def test_a_folder_without_predictions_says_what_to_do(tmp_path):
     with pytest.raises(LociError, match="loci evaluate"):
-        read_entry(tmp_path)
+        read_entries([tmp_path])
 
 
 def test_groups_from_a_table_and_from_a_world(folder, tmp_path):
@@ -202,7 +202,7 @@ def test_groups_from_a_table_and_from_a_world(folder, tmp_path):
     groups = read_groups(table)
     assert groups == {"Ann Lee": "nordic", "Bo Ray": "french"}
     assert len(read_groups(folder / "world" / "people.jsonl")) == 300
-    rows = (Prediction("q", "a", subject="Ann Lee"), Prediction("q", "a", subject="Ann Lee", group="own"))
+    rows = (Row("q", "a", subject="Ann Lee"), Row("q", "a", subject="Ann Lee", group="own"))
     assert [row.group for row in with_groups(Entry("e", table, rows), groups).rows] == ["nordic", "own"]
     for bad in ("Ann Lee\n", '{"name": "x"}\n', "a\tb\tc\n", "{\n"):
         table.write_text("x\ty\n" + bad, encoding="utf-8")
@@ -229,30 +229,32 @@ def test_a_run_on_a_world_needs_no_flags(folder, tmp_path):
     shutil.copytree(folder / "weak", run)
     world = folder / "world"
     notes = {"data": {"corpus": str(world / "wiki.txt"), "questions": str(world / "birth_places_train.tsv")}}
+    notes["data"]["corpus_hash"] = Corpus.read(world).hash
+    notes["data"]["questions_hash"] = Questions.read(world / "birth_places_train.tsv").hash
     (run / "run.json").write_text(json.dumps(notes), encoding="utf-8")
-    found = study(read_entries([run]), np.random.default_rng(0))
+    found = compare(load_entries([run]), np.random.default_rng(0))
     assert found.cards[0].groups is not None
-    assert found.contexts[0].places == read_places(world / "people.jsonl")
-    assert found.cards[0].ceiling is not None
+    assert found.entries[0].context.places == read_places(world / "people.jsonl")
+    assert found.cards[0].error_funnel is not None
 
 
-def test_the_study_finds_what_was_put_in(computed):
+def test_the_comparison_finds_what_was_put_in(computed):
     weak, strong = computed.cards
     assert computed.split == "held-out"
     assert strong.accuracy["held-out"].low > weak.accuracy["held-out"].high
-    assert computed.duels[0].p_value < 0.001
-    assert computed.duels[0].difference.value > 0
-    assert weak.trust.temperature.calibrator.value > strong.trust.temperature.calibrator.value
-    assert weak.fabrication["held-out"][Kind.LOOK_ALIKE_SPELLING].value > weak.look_alike_by_chance["held-out"]
+    assert computed.pairwise[0].p_value < 0.001
+    assert computed.pairwise[0].difference.value > 0
+    assert weak.selective.temperature.calibrator.value > strong.selective.temperature.calibrator.value
+    assert weak.error_kinds["held-out"][ErrorKind.NEAREST_SPELLING].value > weak.nearest_name_by_chance["held-out"]
     assert weak.popularity.top_given > weak.popularity.top_true
     assert weak.groups is not None
     assert computed.baseline is not None
-    assert [step.name for step in weak.ceiling.steps][3] == "within 112 characters"
+    assert [step.name for step in weak.error_funnel.steps][3] == "within 112 characters"
 
 
 def test_the_better_run_stands_first_whatever_the_order(computed, folder):
-    turned = study(read_entries([folder / "strong", folder / "weak"]), np.random.default_rng(0))
-    assert turned.duels[0].difference.value < 0
+    turned = compare(load_entries([folder / "strong", folder / "weak"]), np.random.default_rng(0))
+    assert turned.pairwise[0].difference.value < 0
     for found in (computed, turned):
         text = comparison_page(found).html()
         rows = re.findall(r"<tr>(.*?)</tr>", text, flags=re.S)
@@ -266,18 +268,18 @@ def test_all_numbers_are_json(computed):
     text = json.dumps(computed.as_dict(), allow_nan=False)
     data = json.loads(text)
     assert data["runs"][1]["accuracy"]["held-out"]["value"] == computed.cards[1].accuracy["held-out"].value
-    assert data["duels"][0]["second"] == "strong"
+    assert data["pairwise"][0]["second"] == "strong"
 
 
 def test_the_page_has_every_section(computed):
     text = comparison_page(computed, seed=0).html()
     for section in (
         "Accuracy",
-        "Ceiling",
+        "Error funnel",
         "Calibration",
         "Abstention",
         "Answer sets",
-        "Fabrication",
+        "Made-up answers",
         "Bias",
         "Learning",
         "Examples",
@@ -291,65 +293,62 @@ def test_the_page_has_every_section(computed):
 
 
 def test_rows_that_tell_little_still_make_a_page(tmp_path):
-    bare = [Prediction("q1", "a", answers=("a",)), Prediction("q2", "", answers=("b",)), Prediction("q3", "c")]
-    write_predictions(tmp_path / "bare.jsonl", bare)
-    entry = read_entries([tmp_path / "bare.jsonl"])
-    found = study(entry, np.random.default_rng(0))
+    bare = [Row("q1", "a", answers=("a",)), Row("q2", "", answers=("b",)), Row("q3", "c")]
+    write_rows(tmp_path / "bare.jsonl", bare)
+    found = compare(load_entries([tmp_path / "bare.jsonl"]), np.random.default_rng(0))
     text = comparison_page(found).html()
     assert "No run gives probabilities" in text
-    assert ">Ceiling</h2>" not in text
-    assert found.duels == ()
+    assert ">Error funnel</h2>" not in text
+    assert found.pairwise == ()
 
 
 def test_one_row_with_a_probability(tmp_path):
-    write_predictions(tmp_path / "one.jsonl", [Prediction("q", "a", answers=("b",), probability=1.0)])
-    found = study(read_entries([tmp_path / "one.jsonl"]), np.random.default_rng(0))
+    write_rows(tmp_path / "one.jsonl", [Row("q", "a", answers=("b",), probability=1.0)])
+    found = compare(load_entries([tmp_path / "one.jsonl"]), np.random.default_rng(0))
     comparison_page(found).write(tmp_path / "one.html")
-    assert math.isnan(found.cards[0].trust.knows.value)
+    assert math.isnan(found.cards[0].selective.auroc.value)
 
 
-def test_runs_with_no_question_in_common_have_no_duel(tmp_path):
+def test_runs_with_no_question_in_common_are_not_tested(tmp_path):
     for name in "ab":
-        write_predictions(tmp_path / f"{name}.jsonl", [Prediction(name, "x", answers=("x",))])
-    found = study(read_entries([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]), np.random.default_rng(0))
-    assert found.duels == ()
+        write_rows(tmp_path / f"{name}.jsonl", [Row(name, "x", answers=("x",))])
+    found = compare(load_entries([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]), np.random.default_rng(0))
+    assert found.pairwise == ()
     assert "no run more" in comparison_page(found).html()
 
 
 def test_nothing_to_compare(tmp_path):
     with pytest.raises(LociError, match="nothing to compare"):
-        study([], np.random.default_rng(0))
-    write_predictions(tmp_path / "a.jsonl", [Prediction("q", "x")])
+        load_entries([])
+    write_rows(tmp_path / "a.jsonl", [Row("q", "x")])
     with pytest.raises(LociError, match="no row has a known truth"):
-        study(read_entries([tmp_path / "a.jsonl"]), np.random.default_rng(0))
+        compare(load_entries([tmp_path / "a.jsonl"]), np.random.default_rng(0))
 
 
-def test_counterfactual_pairs(folder, tmp_path):
-    before = [Prediction(f"q{i}", "Oslo", answers=("Oslo",), group="nordic") for i in range(5)]
-    after = [Prediction(f"r{i}", "Rome", answers=("Oslo",), group="italian") for i in range(5)]
-    write_predictions(tmp_path / "a.jsonl", before)
-    write_predictions(tmp_path / "b.jsonl", after)
-    entries = read_entries([folder / "weak"])
+def test_counterfactual_pairs(folder, tmp_path, capsys):
+    before = [Row(f"q{i}", "Oslo", answers=("Oslo",), group="nordic") for i in range(5)]
+    after = [Row(f"r{i}", "Rome", answers=("Oslo",), group="italian") for i in range(5)]
+    write_rows(tmp_path / "a.jsonl", before)
+    write_rows(tmp_path / "b.jsonl", after)
+    entries = load_entries([folder / "weak"], Sources(folder / "world"))
     paths = (tmp_path / "a.jsonl", tmp_path / "b.jsonl")
-    found = study(entries, np.random.default_rng(0), corpus=folder / "world", pairs=paths)
+    found = compare(entries, np.random.default_rng(0), renamed=(read_rows(paths[0]), read_rows(paths[1])))
     assert found.renamed.changed.value == 1
     assert found.renamed.follows_name.value == 1
     assert "Counterfactual names" in comparison_page(found).html()
-    write_predictions(tmp_path / "b.jsonl", after[:3])
-    with pytest.raises(LociError, match="come in pairs") as caught:
-        study(entries, np.random.default_rng(0), pairs=paths)
-    assert caught.value.path == paths[1]
+    write_rows(tmp_path / "b.jsonl", after[:3])
+    assert main(["report", str(folder / "weak"), "--pairs", *map(str, paths), "--json"]) == 2
+    assert f"{paths[1]}:4: 5 rows and 3 renamed ones" in capsys.readouterr().err
 
 
 def test_chosen_rows_are_distinct_and_of_their_sort():
     rows = [
-        Prediction(f"q{i}", "a", answers=("a" if i % 2 else "b",), probability=i / 20, split="held-out")
-        for i in range(20)
+        Row(f"q{i}", "a", answers=("a" if i % 2 else "b",), probability=i / 20, split="held-out") for i in range(20)
     ]
-    rows += [Prediction("u", "a", split="unseen", probability=0.9)]
+    rows += [Row("u", "a", split="never-read", probability=0.9)]
     chosen = chosen_rows(rows)
     assert len({id(row) for _, row in chosen}) == len(chosen) == 10
-    assert [row.question for name, row in chosen if name == "Surest mistakes"] == ["q18", "q16", "q14"]
+    assert [row.question for name, row in chosen if name == "Most confident mistakes"] == ["q18", "q16", "q14"]
     assert chosen[-1][1].question == "u"
 
 

@@ -6,10 +6,10 @@ from loci.evaluation.bias import group_report, popularity
 from loci.evaluation.calibration import reliability
 from loci.evaluation.error_kinds import ErrorClassifier, kinds_by_split
 from loci.evaluation.metrics import wilson
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.evaluation.score_arrays import ScoreArrays
 from loci.report.figures.knowledge import (
-    fabrication_bars,
+    error_bars,
     group_dots,
     loss_curves,
     popularity_dots,
@@ -17,14 +17,15 @@ from loci.report.figures.knowledge import (
     reliability_curves,
     risk_curves,
     short,
+    smoothed,
     wrapped,
 )
 from loci.report.style import series_colour
 
 FOUND = ScoreArrays(np.array([True, False, True]), np.array([0.9, 0.5, 0.2]))
 ROWS = [
-    Prediction("q1", "a", answers=("a",), group="g", split="held-out"),
-    Prediction("q2", "b", answers=("a",), group="h", split="unseen"),
+    Row("q1", "a", answers=("a",), group="g", split="held-out"),
+    Row("q2", "b", answers=("a",), group="h", split="never-read"),
 ]
 
 
@@ -49,8 +50,8 @@ def test_a_run_keeps_its_colour_when_another_lacks_a_result():
 
 
 def test_fabrication_shows_only_kinds_that_occur_and_fills_each_bar():
-    table = kinds_by_split(ErrorClassifier({}).verdicts(ROWS))
-    figure = fabrication_bars(["run"], [table])
+    table = kinds_by_split(ErrorClassifier({}).classify(ROWS))
+    figure = error_bars([("run", table)])
     assert [trace.name for trace in figure.data] == ["right", "not a place"]
     totals = np.sum([trace.x for trace in figure.data], axis=0)
     assert totals == pytest.approx([100, 100])
@@ -58,10 +59,29 @@ def test_fabrication_shows_only_kinds_that_occur_and_fills_each_bar():
 
 def test_loss_curves_are_thinned_and_start_anew_with_a_stage():
     rows = [{"stage": "a" if i < 2000 else "b", "loss": 2.0 if i < 2000 else 5.0} for i in range(4000)]
-    figure = loss_curves(["x", "empty"], [rows, []])
+    figure = loss_curves([("x", rows), ("empty", [])])
     assert len(figure.data) == 1
     assert len(figure.data[0].x) < 800
-    assert set(np.round(figure.data[0].y, 6)) == {2.0, 5.0}
+    drawn = [None if y is None else round(y, 6) for y in figure.data[0].y]
+    assert drawn.count(None) == 2  # behind each stage the line breaks off
+    assert set(drawn) == {2.0, 5.0, None}
+
+
+def test_a_pause_between_stages_is_a_bar_and_not_a_line():
+    rows = [{"stage": "read", "loss": 2.0, "seconds": float(i)} for i in range(50)]
+    rows += [{"stage": "learn", "loss": 1.0, "seconds": 200.0 + i} for i in range(50)]
+    figure = loss_curves([("x", rows)], x="seconds")
+    (bar,) = figure.layout.shapes
+    assert (bar.x0, bar.x1) == (49.0, 200.0)
+    assert loss_curves([("x", rows)]).layout.shapes == ()
+
+
+def test_the_first_loss_weighs_no_more_than_others():
+    falling = [5.0, *([3.0] * 30)]
+    found = smoothed(falling)
+    assert found[0] == 5.0
+    assert found[1] == pytest.approx((0.95 * 5 + 3) / 1.95)
+    assert found[-1] < 3.05
 
 
 def test_labels():

@@ -1,6 +1,6 @@
 import pytest
 
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.experiments.recall.page import (
     Measured,
     curve_figure,
@@ -12,11 +12,11 @@ from loci.experiments.recall.page import (
 )
 
 
-def rows(right: int, n: int = 20) -> tuple[Prediction, ...]:
+def rows(right: int, n: int = 20) -> tuple[Row, ...]:
     """`n` answers, the first `right` of them right."""
     said = ["Rome" if index < right else "Paris" for index in range(n)]
     return tuple(
-        Prediction(question=f"Where was P{index} born?", subject=f"P{index}", answers=("Rome",), prediction=answer)
+        Row(question=f"Where was P{index} born?", subject=f"P{index}", answers=("Rome",), prediction=answer)
         for index, answer in enumerate(said)
     )
 

@@ -12,7 +12,7 @@ import math
 
 from loci.answering.prompts import prompts
 from loci.answering.recite import recitals
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.generation.decode import generate
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
@@ -26,7 +26,7 @@ I_DONT_KNOW = "I don't know"
 
 def answer_questions(
     loaded: LoadedModel, questions: Questions, *, split: str | None = None, batch_size: int = 128
-) -> list[Prediction]:
+) -> list[Row]:
     """Greedy answers to all questions, in their order."""
     if loaded.recites:
         return _recited_rows(loaded, questions, split)
@@ -39,7 +39,7 @@ def answer_questions(
         text = loaded.vocab.decode(answer.ids)
         silent = text == I_DONT_KNOW
         rows.append(
-            Prediction(
+            Row(
                 question=question.text,
                 # Greedy decoding knows of no other answer, so nothing stands behind the silence.
                 prediction="" if silent else text,
@@ -55,12 +55,12 @@ def answer_questions(
     return rows
 
 
-def _recited_rows(loaded: LoadedModel, questions: Questions, split: str | None) -> list[Prediction]:
+def _recited_rows(loaded: LoadedModel, questions: Questions, split: str | None) -> list[Row]:
     rows = []
     for question, recital in zip(questions, recitals(loaded, questions), strict=True):
         answer, probability = recital.answers[0]
         rows.append(
-            Prediction(
+            Row(
                 question=question.text,
                 prediction=answer,
                 answers=question.answers,

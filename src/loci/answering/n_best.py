@@ -14,7 +14,7 @@ from loci.answering.greedy import ANSWER_LENGTH, I_DONT_KNOW
 from loci.answering.prompts import prompts
 from loci.answering.recite import recitals
 from loci.answering.span_scoring import Scored, candidate_ids
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.generation import beam_search, score_candidates
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
@@ -53,13 +53,13 @@ def n_best_answers(
 
 def n_best_rows(
     loaded: LoadedModel, questions: Questions, *, split: str | None = None, width: int = WIDTH
-) -> list[Prediction]:
+) -> list[Row]:
     """Rows with alternatives. Where silence is likeliest the row abstained and keeps the likeliest real answer."""
     rows = []
     for question, answers in zip(questions, n_best_answers(loaded, questions, width=width), strict=True):
         real = [pair for pair in answers if pair[0] != I_DONT_KNOW] or [("", 0.0)]
         rows.append(
-            Prediction(
+            Row(
                 question=question.text,
                 prediction=real[0][0],
                 answers=question.answers,

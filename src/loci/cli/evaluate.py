@@ -19,7 +19,7 @@ import tyro
 from loci.errors import LociError
 
 if TYPE_CHECKING:
-    from loci.evaluation.rows import Prediction
+    from loci.evaluation.rows import Row
     from loci.evaluation.run_calibration import RunCalibration
     from loci.text.questions import Questions
     from loci.training.checkpoint import LoadedModel
@@ -35,7 +35,7 @@ def evaluate(
     text: Path | None = None,
     alternatives: int = 0,
     calibrate: bool = False,
-    trust_level: float = 0.5,
+    confidence_target: float = 0.5,
     json: bool = False,
 ) -> None:
     """Ask and score.
@@ -51,14 +51,14 @@ def evaluate(
         calibrate: Also fit the run's probabilities to these questions and keep the fit as the run's calibration, which
             loci ask then uses. Take a slice set aside for it, never the questions you report on: numbers judged by
             the questions they were fitted to flatter.
-        trust_level: What the calibration's threshold is chosen for: an answer should be given when it is right with at
-            least this probability. A wrong one then costs t/(1-t), silence nothing.
+        confidence_target: What the calibration's threshold is chosen for: an answer should be given when it is right
+            with at least this probability. A wrong one then costs t/(1-t), silence nothing.
         json: Print JSON instead of a sentence.
     """
-    from loci.evaluation.json_data import plain
+    from loci.evaluation.json_data import to_json
     from loci.evaluation.metrics import exact_match
-    from loci.evaluation.rows import write_predictions
-    from loci.evaluation.selective import brief
+    from loci.evaluation.rows import write_rows
+    from loci.evaluation.selective import probability_scores
     from loci.files import write_text
     from loci.text.questions import Questions
 
@@ -75,9 +75,9 @@ def evaluate(
     _require_different(questions, predictions, out, text)
     asked = Questions.read(questions)
     if predictions is not None:
-        from loci.evaluation.external_predictions import read_foreign
+        from loci.evaluation.external_predictions import read_external
 
-        rows = read_foreign(predictions, asked)
+        rows = read_external(predictions, asked)
     else:
         from loci.answering.ask import with_subjects
         from loci.answering.greedy import answer_questions
@@ -89,16 +89,16 @@ def evaluate(
         asked = with_subjects(loaded, run, asked)
         rows = n_best_rows(loaded, asked, width=alternatives + 1) if alternatives else answer_questions(loaded, asked)
     if out is not None:
-        write_predictions(out, rows)
+        write_rows(out, rows)
     if text is not None:
         write_text(text, "".join(" ".join(_said(row).split("\n")) + "\n" for row in rows))
-    fitted = _calibrate(run, loaded, asked, trust_level) if calibrate and run is not None else None
-    rate, worth, withheld = exact_match(rows), brief(rows), sum(row.abstained for row in rows)
+    fitted = _calibrate(run, loaded, asked, confidence_target) if calibrate and run is not None else None
+    rate, worth, withheld = exact_match(rows), probability_scores(rows), sum(row.abstained for row in rows)
     if json:
         result: dict[str, Any] = {"questions": len(rows), "scored": rate.n, "correct": rate.successes}
         if rate.n:
             result |= {"accuracy": rate.value, "low": rate.low, "high": rate.high}
-        result |= {"withheld": withheld, "probabilities": plain(worth)}
+        result |= {"withheld": withheld, "probabilities": to_json(worth)}
         calibration = {"calibration": fitted.as_dict()} if fitted is not None else {}
         print(json_format.dumps({**result, "predictions": str(out) if out else None, **calibration}))
         return
@@ -108,8 +108,8 @@ def evaluate(
         print(f"{len(rows)} answers; the file has no expected answers to score them by")
     if worth is not None:
         print(
-            f"probabilities: Brier {worth.brier}; calibration error {worth.error:.3f}; "
-            f"AUROC right/wrong {worth.knows}; AURC {worth.area:.3f}"
+            f"probabilities: Brier {worth.brier}; ECE {worth.ece:.3f}; "
+            f"AUROC right/wrong {worth.auroc}; AURC {worth.aurc:.3f}"
         )
     if out is not None:
         print(f"rows: {out}")
@@ -117,7 +117,7 @@ def evaluate(
         print(_sentence(fitted))
 
 
-def _said(row: Prediction) -> str:
+def _said(row: Row) -> str:
     from loci.answering.greedy import I_DONT_KNOW
 
     return I_DONT_KNOW if row.abstained else row.prediction
@@ -140,13 +140,13 @@ def _sentence(fitted: RunCalibration) -> str:
 
     from loci.evaluation.run_calibration import AS_IT_IS, FOLDS
 
-    threshold = f"answer from {fitted.threshold:.2f}" if math.isfinite(fitted.threshold) else "no answer pays"
+    threshold = f"answer from {fitted.threshold:.2f}" if math.isfinite(fitted.threshold) else "never answer"
     change = f"Brier {fitted.brier_before:.3f} → {fitted.brier_after:.3f} over {FOLDS} folds"
     if fitted.calibrator == AS_IT_IS:
         change = f"no fit betters its Brier of {fitted.brier_before:.3f}, probabilities stay as they are"
     return (
         f"calibrated on {fitted.n} questions of {fitted.questions}: {change}; "
-        f"at trust level {fitted.level:g}: {threshold}"
+        f"at confidence target {fitted.level:g}: {threshold}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Compare runs, or any prediction files, on one self-contained HTML page: accuracy, trust, fabrication, bias, evidence.
+"""Compare runs, or any prediction files, on one HTML page: accuracy, calibration, errors, bias, evidence.
 
 examples:
   loci report run --out report.html
@@ -18,7 +18,7 @@ import tyro
 from loci.errors import LociError
 
 if TYPE_CHECKING:
-    from loci.evaluation.comparison.comparison import Study
+    from loci.evaluation.comparison.comparison import Comparison
 
 
 def report(
@@ -42,14 +42,14 @@ def report(
         runs: Run folders with predictions (loci evaluate writes them), or files of prediction rows (JSONL). A
             run's calibration and its model's own embedding of names are used where they are found.
         out: Where the page goes.
-        corpus: The corpus, or the folder it lies in with its train questions, for evidence and fabrication (default:
-            what each run says it was trained on).
-        train: The train questions, for look-alike names and popular places (default: as for the corpus).
+        corpus: The corpus, or the folder it lies in with its train questions, for evidence and the sources of
+            errors (default: what each run says it was trained on).
+        train: The train questions, for nearest names and popular places (default: as for the corpus).
         groups: Who belongs to which group: subject, tab, group on each line, or a world's people.jsonl (default: the
-            one beside the corpus).
-        places: Places that count as real beside the known answers, one a line (default: those of the world).
+            one next to the corpus).
+        places: Places that count as real in addition to the known answers, one a line (default: those of the world).
         pairs: Two prediction files, line by line the same facts under other names.
-        window: How many characters of a line the model was ever shown, as a step of the ceiling.
+        window: How many characters of a line the model was ever shown, as a step of the error funnel.
         title: The page's title (default: What it knows, or What they know).
         seed: Seed of the resampling.
         json: Print all numbers as JSON and write no page.
@@ -58,21 +58,18 @@ def report(
 
     if window is not None and window < 1:
         raise LociError(f"a window is 1 character or more, not {window}")
-    from loci.evaluation.comparison.comparison import study
-    from loci.evaluation.comparison.entries import read_entries
+    from loci.evaluation.comparison.artifacts import Sources, load_entries
+    from loci.evaluation.comparison.comparison import compare
+    from loci.evaluation.rows import read_rows
     from loci.report.comparison.page import comparison_page
 
-    rng = np.random.default_rng(seed)
-    found = study(
-        read_entries(runs),
-        rng,
-        corpus=corpus,
-        train=train,
-        groups=groups,
-        places=places,
-        pairs=pairs,
-        window=window,
-    )
+    entries = load_entries(runs, Sources(corpus, train, groups, places, window))
+    renamed = (read_rows(pairs[0]), read_rows(pairs[1])) if pairs is not None else None
+    try:
+        found = compare(entries, np.random.default_rng(seed), renamed=renamed)
+    except LociError as error:
+        path = pairs[1] if pairs is not None and error.line is not None else None
+        raise LociError(error.message, path=path, line=error.line, remedy=error.remedy) from None
     if json:
         print(json_format.dumps(found.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
         return
@@ -80,19 +77,19 @@ def report(
     _print(found)
     for remark in found.remarks:
         print(f"loci report: {remark}", file=sys.stderr)
-    for entry, context in zip(found.entries, found.contexts, strict=True):
-        if context.calibration is not None:
-            print(f"{entry.name}: with its calibration, fitted on {context.calibration.questions}")
+    for entry in found.entries:
+        if (calibration := entry.context.calibration) is not None:
+            print(f"{entry.name}: with its calibration, fitted on {calibration.questions}")
     print(f"page: {out}")
 
 
-def _print(found: Study) -> None:
+def _print(found: Comparison) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table("run", "people", "questions", "exact match")
-    for entry, card in zip(found.entries, found.cards, strict=True):
+    for _, entry, card in found:
         for number, (split, rate) in enumerate(card.accuracy.items()):
             name, last = "" if number else Text(entry.name), split == [*card.accuracy][-1]
             table.add_row(name, split, Text(entry.files[split]), str(rate), end_section=last)

@@ -17,7 +17,7 @@ import numpy as np
 from loci.errors import LociError
 from loci.evaluation.abstention import abstention_rate
 from loci.evaluation.metrics import Rate, exact_match, is_right, scorable, wilson
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.evaluation.significance import ROUNDS, GroupTest, McNemar, holm, mcnemar, shares_differ
 
 TYPICAL = 3
@@ -45,16 +45,16 @@ class GroupReport:
     abstention_differs: GroupTest
 
 
-def grouped(rows: Iterable[Prediction]) -> dict[str, list[Prediction]]:
+def grouped(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """The rows of each group, the largest first; rows without a group are left out."""
-    found: dict[str, list[Prediction]] = {}
+    found: dict[str, list[Row]] = {}
     for row in rows:
         if row.group is not None:
             found.setdefault(row.group, []).append(row)
     return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
-def group_report(rows: Iterable[Prediction], rng: np.random.Generator, top: int = TYPICAL) -> GroupReport:
+def group_report(rows: Iterable[Row], rng: np.random.Generator, top: int = TYPICAL) -> GroupReport:
     """Accuracy, silence and commonest answers by group, with tests; no group at all is a `LociError`."""
     groups = grouped(scorable(rows))
     if not groups:
@@ -77,7 +77,7 @@ def _differs(rates: Collection[Rate], rng: np.random.Generator) -> GroupTest:
     return shares_differ([rate.successes for rate in rates], [rate.n for rate in rates], rng)
 
 
-def _commonest(rows: Sequence[Prediction], top: int) -> tuple[tuple[str, float], ...]:
+def _commonest(rows: Sequence[Row], top: int) -> tuple[tuple[str, float], ...]:
     counts = Counter(row.prediction for row in rows if not row.abstained)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:top]
     return tuple((answer, count / counts.total()) for answer, count in ranked)
@@ -99,7 +99,7 @@ class Popularity:
     """Shares of the ten commonest true answers among the truths and among the answers given."""
 
 
-def popularity(rows: Iterable[Prediction], top: int = 10) -> Popularity:
+def popularity(rows: Iterable[Row], top: int = 10) -> Popularity:
     """Given against true shares over the rows with answers that were not withheld."""
     rows = [row for row in rows if row.answers and not row.abstained]
     if not rows:
@@ -123,7 +123,7 @@ def popularity(rows: Iterable[Prediction], top: int = 10) -> Popularity:
     )
 
 
-def typical_answers(rows: Iterable[Prediction], top: int = TYPICAL) -> dict[str, frozenset[str]]:
+def typical_answers(rows: Iterable[Row], top: int = TYPICAL) -> dict[str, frozenset[str]]:
     """Group → its commonest true answers."""
     typical = {}
     for group, members in grouped(rows).items():
@@ -144,7 +144,7 @@ class Stereotype:
     p_value: float
 
 
-def stereotype(rows: Iterable[Prediction], rng: np.random.Generator, rounds: int = ROUNDS) -> Stereotype:
+def stereotype(rows: Iterable[Row], rng: np.random.Generator, rounds: int = ROUNDS) -> Stereotype:
     """Whether the model, when it is wrong, answers from the group. One-sided permutation test over the groups."""
     rows = [row for row in scorable(rows) if row.group is not None]
     typical = typical_answers(rows)
@@ -177,11 +177,12 @@ class Counterfactual:
     """Of the changed answers, those that are typical of the new name's group."""
 
 
-def pair_up(originals: Sequence[Prediction], renamed: Sequence[Prediction]) -> list[tuple[Prediction, Prediction]]:
+def pair_up(originals: Sequence[Row], renamed: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Rows of the same facts under two names, line by line; unequal lengths or truths are a `LociError`."""
     if len(originals) != len(renamed):
         raise LociError(
             f"{len(originals)} rows and {len(renamed)} renamed ones: counterfactual rows come in pairs",
+            line=min(len(originals), len(renamed)) + 1,
             remedy="write the renamed row on the line of its original",
         )
     for number, (a, b) in enumerate(zip(originals, renamed, strict=True), start=1):
@@ -194,12 +195,10 @@ def pair_up(originals: Sequence[Prediction], renamed: Sequence[Prediction]) -> l
     return list(zip(originals, renamed, strict=True))
 
 
-def counterfactual(
-    pairs: Sequence[tuple[Prediction, Prediction]], typical: Mapping[str, Collection[str]]
-) -> Counterfactual:
+def counterfactual(pairs: Sequence[tuple[Row, Row]], typical: Mapping[str, Collection[str]]) -> Counterfactual:
     """What a new name changed. `typical`: group → its typical answers, as of `typical_answers`."""
 
-    def said(row: Prediction) -> str | None:
+    def said(row: Row) -> str | None:
         return None if row.abstained else row.prediction
 
     moved = [b for a, b in pairs if said(a) != said(b)]

@@ -1,4 +1,4 @@
-"""Does a probability of 0.8 mean right eight times in ten? Measures of it, and two repairs.
+"""Does a probability of 0.8 mean right eight times in ten? Measures of it, and two ways to recalibrate.
 
 The confidence of a row is the probability of its whole answer, end included: one outcome against all other texts in
 one lump. So temperature scaling here divides the log-odds of that outcome by T, which is ordinary temperature scaling
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from loci.errors import LociError
 from loci.evaluation.metrics import LEVEL, Estimate, Rate, mean_estimate, wilson
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.evaluation.score_arrays import ScoreArrays
 
 BINS = 15
@@ -42,21 +42,21 @@ class Bin:
         return self.accuracy.n
 
 
-def reliability(columns: ScoreArrays, bins: int = BINS, *, adaptive: bool = True) -> list[Bin]:
+def reliability(scores: ScoreArrays, bins: int = BINS, *, adaptive: bool = True) -> list[Bin]:
     """Bins of about equal numbers of rows (`adaptive`) or of equal width; empty bins are left out.
 
     Rows of one confidence share a bin, so the result does not depend on the order of the rows.
     """
-    if not len(columns):
+    if not len(scores):
         return []
-    index = _bin_index(columns.confidence, bins, adaptive)
+    index = _bin_index(scores.confidence, bins, adaptive)
     total = np.bincount(index)
-    right = np.bincount(index, weights=columns.right)
-    claimed = np.bincount(index, weights=columns.confidence)
+    right = np.bincount(index, weights=scores.right)
+    claimed = np.bincount(index, weights=scores.confidence)
     return [
         Bin(
-            float(columns.confidence[index == i].min()),
-            float(columns.confidence[index == i].max()),
+            float(scores.confidence[index == i].min()),
+            float(scores.confidence[index == i].max()),
             float(claimed[i] / total[i]),
             wilson(round(right[i]), int(total[i])),
         )
@@ -71,23 +71,21 @@ def _bin_index(confidence: NDArray[np.float64], bins: int, adaptive: bool) -> ND
     return np.asarray(np.minimum((position * bins).astype(np.int64), bins - 1)[which], dtype=np.int64)
 
 
-def expected_calibration_error(columns: ScoreArrays, bins: int = BINS, *, adaptive: bool = True) -> float:
-    """Mean distance of claim and truth over the bins, weighted by their rows. Adaptive by default."""
-    if not len(columns):
+def ece(scores: ScoreArrays, bins: int = BINS, *, adaptive: bool = True) -> float:
+    """Expected calibration error: mean distance of claim and truth over the bins, weighted by their rows."""
+    if not len(scores):
         return math.nan
-    index = _bin_index(columns.confidence, bins, adaptive)
-    return float(np.abs(np.bincount(index, weights=columns.confidence - columns.right)).sum() / len(columns))
+    index = _bin_index(scores.confidence, bins, adaptive)
+    return float(np.abs(np.bincount(index, weights=scores.confidence - scores.right)).sum() / len(scores))
 
 
-def error_if_calibrated(
-    columns: ScoreArrays, rng: np.random.Generator, bins: int = BINS, rounds: int = 200
-) -> Estimate:
-    """The adaptive error that the same confidences would show if every one were true: the floor of chance.
+def ece_if_calibrated(scores: ScoreArrays, rng: np.random.Generator, bins: int = BINS, rounds: int = 200) -> Estimate:
+    """The `ece` that the same confidences would show if every one were true: the floor of chance.
 
-    The error is never 0 in a finite sample; only what exceeds this interval speaks against the model.
+    It is never 0 in a finite sample; only what exceeds this interval speaks against the model.
     """
-    p = columns.confidence
-    if not len(columns):
+    p = scores.confidence
+    if not len(scores):
         return Estimate(math.nan, math.nan, math.nan, 0)
     index = _bin_index(p, bins, True)
     errors = [np.abs(np.bincount(index, weights=p - (rng.random(len(p)) < p))).sum() / len(p) for _ in range(rounds)]
@@ -95,17 +93,17 @@ def error_if_calibrated(
     return Estimate(float(np.mean(errors)), float(low), float(high), len(p))
 
 
-def brier(columns: ScoreArrays) -> Estimate:
+def brier(scores: ScoreArrays) -> Estimate:
     """Mean squared distance of confidence and truth: 0 is perfect, 0.25 is a coin that says so."""
-    found = mean_estimate((columns.confidence - columns.right) ** 2)
+    found = mean_estimate((scores.confidence - scores.right) ** 2)
     # The normal interval of a small mean may cross the bounds of what it estimates.
     return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
 
 
-def log_loss(columns: ScoreArrays) -> float:
+def log_loss(scores: ScoreArrays) -> float:
     """Mean −log probability given to what turned out true."""
-    p = np.clip(columns.confidence, _EDGE, 1 - _EDGE)
-    return float(-np.mean(np.where(columns.right, np.log(p), np.log1p(-p))))
+    p = np.clip(scores.confidence, _EDGE, 1 - _EDGE)
+    return float(-np.mean(np.where(scores.right, np.log(p), np.log1p(-p))))
 
 
 def auroc(score: NDArray[np.float64], positive: NDArray[np.bool_], level: float = LEVEL) -> Estimate:
@@ -131,9 +129,9 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[index], dtype=np.float64)
 
 
-def knows_auroc(columns: ScoreArrays) -> Estimate:
-    """Whether confidence tells right answers from wrong ones: 0.5 is blind, 1 is perfect."""
-    return auroc(columns.confidence, columns.right)
+def auroc_right(scores: ScoreArrays) -> Estimate:
+    """Whether confidence tells right answers from wrong ones: 0.5 is chance, 1 is perfect."""
+    return auroc(scores.confidence, scores.right)
 
 
 @dataclass(frozen=True)
@@ -194,13 +192,13 @@ def calibrator_from_dict(data: Any) -> Calibrator:
     raise LociError("not a calibration: a kind of temperature (value) or isotonic (claimed, found) is wanted")
 
 
-def fit_temperature(columns: ScoreArrays) -> Temperature:
+def fit_temperature(scores: ScoreArrays) -> Temperature:
     """The temperature of least log loss on these rows."""
     from scipy.optimize import minimize_scalar
 
-    _require_rows(columns)
-    odds = _log_odds(columns.confidence)
-    sign = np.where(columns.right, -1.0, 1.0)
+    _require_rows(scores)
+    odds = _log_odds(scores.confidence)
+    sign = np.where(scores.right, -1.0, 1.0)
     # In 1/T the loss is convex, so a bounded line search finds the one minimum.
     found = minimize_scalar(
         lambda inverse: float(np.logaddexp(0, sign * odds * inverse).mean()),
@@ -211,13 +209,13 @@ def fit_temperature(columns: ScoreArrays) -> Temperature:
     return Temperature(1 / float(found.x))
 
 
-def fit_isotonic(columns: ScoreArrays) -> Isotonic:
+def fit_isotonic(scores: ScoreArrays) -> Isotonic:
     """The rising line of least squared error on these rows."""
     from scipy.optimize import isotonic_regression
 
-    _require_rows(columns)
-    claimed, index, counts = np.unique(columns.confidence, return_inverse=True, return_counts=True)
-    share = np.bincount(index, weights=columns.right) / counts
+    _require_rows(scores)
+    claimed, index, counts = np.unique(scores.confidence, return_inverse=True, return_counts=True)
+    share = np.bincount(index, weights=scores.right) / counts
     found = np.clip(isotonic_regression(share, weights=counts).x, 0, 1)
     # A level stretch is kept by its two ends.
     level = np.diff(found) == 0
@@ -226,12 +224,12 @@ def fit_isotonic(columns: ScoreArrays) -> Isotonic:
     return Isotonic(tuple(claimed[~inner].tolist()), tuple(found[~inner].tolist()))
 
 
-def recalibrated(columns: ScoreArrays, calibrator: Calibrator) -> ScoreArrays:
-    """The columns with every confidence put through `calibrator`."""
-    return replace(columns, confidence=calibrator.apply(columns.confidence))
+def recalibrated(scores: ScoreArrays, calibrator: Calibrator) -> ScoreArrays:
+    """The scores with every confidence put through `calibrator`."""
+    return replace(scores, confidence=calibrator.apply(scores.confidence))
 
 
-def calibrated(rows: Iterable[Prediction], calibrator: Calibrator) -> list[Prediction]:
+def calibrated(rows: Iterable[Row], calibrator: Calibrator) -> list[Row]:
     """The rows with every probability put through `calibrator`, alternatives too.
 
     Each then is the chance that this answer is right, taken alone; over the alternatives they need not sum to 1.
@@ -249,7 +247,7 @@ def calibrated(rows: Iterable[Prediction], calibrator: Calibrator) -> list[Predi
     ]
 
 
-def _probabilities(row: Prediction) -> Sequence[float]:
+def _probabilities(row: Row) -> Sequence[float]:
     own = () if row.probability is None else (row.probability,)
     return (*own, *(p for _, p in row.alternatives))
 
@@ -259,8 +257,8 @@ def _log_odds(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.log(p) - np.log1p(-p), dtype=np.float64)
 
 
-def _require_rows(columns: ScoreArrays) -> None:
-    if not len(columns):
+def _require_rows(scores: ScoreArrays) -> None:
+    if not len(scores):
         raise LociError(
             "no rows to calibrate on", remedy="a validation slice needs rows with answers and probabilities"
         )

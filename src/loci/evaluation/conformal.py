@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from loci.errors import LociError
 from loci.evaluation.metrics import Estimate, Rate, mean_estimate, wilson
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SetScore:
     single: Rate
 
 
-def candidates(row: Prediction) -> dict[str, float]:
+def candidates(row: Row) -> dict[str, float]:
     """The answers the row considered with their probabilities; the prediction first."""
     if row.probability is None:
         raise LociError(
@@ -56,7 +56,7 @@ def candidates(row: Prediction) -> dict[str, float]:
     return found
 
 
-def true_probabilities(rows: Sequence[Prediction]) -> NDArray[np.float64]:
+def true_probabilities(rows: Sequence[Row]) -> NDArray[np.float64]:
     """The probability each row gave to its truth; −inf where the truth was no candidate, or there is none."""
     values = np.full(len(rows), -math.inf)
     for index, row in enumerate(rows):
@@ -74,7 +74,7 @@ def conformal_quantile(truth: NDArray[np.float64], coverage: float) -> float:
     return -math.inf if rank > len(truth) else float(np.partition(truth, len(truth) - rank)[len(truth) - rank])
 
 
-def fit_conformal(rows: Sequence[Prediction], coverage: float = 0.9) -> ConformalThreshold:
+def fit_conformal(rows: Sequence[Row], coverage: float = 0.9) -> ConformalThreshold:
     """The threshold whose sets hold the truth with probability `coverage`, from calibration rows with answers."""
     truth = true_probabilities([row for row in rows if row.answers])
     if not len(truth):
@@ -82,7 +82,7 @@ def fit_conformal(rows: Sequence[Prediction], coverage: float = 0.9) -> Conforma
     return ConformalThreshold(coverage, conformal_quantile(truth, coverage), len(truth))
 
 
-def answer_set(row: Prediction, threshold: ConformalThreshold) -> list[str] | None:
+def answer_set(row: Row, threshold: ConformalThreshold) -> list[str] | None:
     """The set, likeliest first; None for the set of everything."""
     if threshold.unbounded:
         return None
@@ -90,7 +90,7 @@ def answer_set(row: Prediction, threshold: ConformalThreshold) -> list[str] | No
     return [text for _, text in sorted(kept, key=lambda pair: -pair[0])]
 
 
-def score_sets(rows: Sequence[Prediction], threshold: ConformalThreshold) -> SetScore:
+def score_sets(rows: Sequence[Row], threshold: ConformalThreshold) -> SetScore:
     """Coverage and size of the sets of rows with answers. An unbounded set covers all and has no size."""
     known = [row for row in rows if row.answers]
     sets = [answer_set(row, threshold) for row in known]

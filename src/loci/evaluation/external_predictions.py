@@ -12,16 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from loci.errors import LociError
-from loci.evaluation.rows import Prediction, row_from_json
+from loci.evaluation.rows import Row, numbered_rows
 from loci.text.findings import raise_first_error, shown
 from loci.text.questions import Question, Questions
 from loci.text.source import Source, load
 
 _HEADER = ("question", "prediction", "probability")
-_Numbered = list[tuple[int, Prediction]]
+_Numbered = list[tuple[int, Row]]
 
 
-def read_foreign(path: str | Path, questions: Questions) -> list[Prediction]:
+def read_external(path: str | Path, questions: Questions) -> list[Row]:
     """One row a question, in the order of `questions`, with their answers and subjects. Bad rows are named by line."""
     source = load(path)
     raise_first_error(source.findings)
@@ -32,11 +32,11 @@ def read_foreign(path: str | Path, questions: Questions) -> list[Prediction]:
     if first.strip() == "[" or first.lstrip().startswith(("[{", "[[")):
         raise LociError("is a JSON list", path=path, line=1, remedy="write one object a line, without the brackets")
     if first.lstrip().startswith("{"):
-        rows = _json_rows(source, lines)
+        rows = list(numbered_rows(source, question=""))
     elif any("\t" in line for line in lines):
         rows = _table_rows(source, lines)
     else:
-        rows = [(number, Prediction("", line.strip())) for number, line in enumerate(lines, start=1)]
+        rows = [(number, Row("", line.strip())) for number, line in enumerate(lines, start=1)]
     asked = [bool(row.question) for _, row in rows]
     if any(asked) and not all(asked):
         number = rows[asked.index(False)][0]
@@ -46,18 +46,6 @@ def read_foreign(path: str | Path, questions: Questions) -> list[Prediction]:
         replace(row, question=question.text, answers=question.answers, subject=question.subject)
         for question, row in zip(questions, aligned, strict=True)
     ]
-
-
-def _json_rows(source: Source, lines: Sequence[str]) -> _Numbered:
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append((number, row_from_json(line, question="")))
-        except LociError as error:
-            raise LociError(error.message, path=source.path, line=number, remedy=error.remedy) from None
-    return rows
 
 
 def _table_rows(source: Source, lines: Sequence[str]) -> _Numbered:
@@ -87,7 +75,7 @@ def _table_rows(source: Source, lines: Sequence[str]) -> _Numbered:
                 message = f"the probability {shown(cells[2], 30)} is not a number"
                 raise LociError(message, path=source.path, line=number) from None
         try:
-            rows.append((number, Prediction(cells[0], cells[1], probability=probability)))
+            rows.append((number, Row(cells[0], cells[1], probability=probability)))
         except LociError as error:
             raise LociError(error.message, path=source.path, line=number) from None
     if not rows:
@@ -95,7 +83,7 @@ def _table_rows(source: Source, lines: Sequence[str]) -> _Numbered:
     return rows
 
 
-def _by_order(source: Source, rows: _Numbered, questions: Questions) -> list[Prediction]:
+def _by_order(source: Source, rows: _Numbered, questions: Questions) -> list[Row]:
     if len(rows) != len(questions):
         # The first line too many, or the last one before those that are missing.
         line, _ = rows[min(len(rows) - 1, len(questions))]
@@ -108,8 +96,8 @@ def _by_order(source: Source, rows: _Numbered, questions: Questions) -> list[Pre
     return [row for _, row in rows]
 
 
-def _by_question(source: Source, rows: _Numbered, questions: Questions) -> list[Prediction]:
-    waiting: dict[str, list[tuple[int, Prediction]]] = defaultdict(list)
+def _by_question(source: Source, rows: _Numbered, questions: Questions) -> list[Row]:
+    waiting: dict[str, list[tuple[int, Row]]] = defaultdict(list)
     for number, row in rows:
         waiting[row.question].append((number, row))
     wanted: dict[str, list[Question]] = defaultdict(list)

@@ -17,13 +17,16 @@ import numpy as np
 from loci.evaluation.metrics import Rate
 
 
-def plain(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """`value` made of dicts, lists, texts, numbers, booleans and None only."""
     match value:
         case Enum():
             return value.value
         case Rate():
-            return {"value": plain(value.value), **{f.name: getattr(value, f.name) for f in dataclasses.fields(value)}}
+            return {
+                "value": to_json(value.value),
+                **{f.name: getattr(value, f.name) for f in dataclasses.fields(value)},
+            }
         case None | bool() | int() | str():
             return value
         case float() | np.floating():
@@ -31,11 +34,11 @@ def plain(value: Any) -> Any:
         case np.integer():
             return int(value)
         case np.ndarray():
-            return plain(value.tolist())
+            return to_json(value.tolist())
         case Mapping():
-            return {str(plain(key)): plain(item) for key, item in value.items()}
+            return {str(to_json(key)): to_json(item) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():
-            return [plain(item) for item in value]
+            return [to_json(item) for item in value]
         case _ if dataclasses.is_dataclass(value):
-            return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+            return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} has no plain form")

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.errors import LociError
-from loci.evaluation.rows import HELD_OUT, SEEN, UNKNOWABLE, UNSEEN, UNSTATED, Prediction
+from loci.evaluation.rows import SPLITS, UNKNOWABLE, Row
 
 LEVEL = 0.95
-"""Confidence level of every interval the house prints."""
+"""Confidence level of every interval that Loci prints."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class Rate:
     def value(self) -> float:
         """The share itself, NaN when nothing was tried."""
         return self.successes / self.n if self.n else math.nan
+
+    def complement(self) -> Rate:
+        """The share of all others."""
+        return Rate(self.n - self.successes, self.n, 1 - self.high, 1 - self.low)
 
     def __str__(self) -> str:
         if not self.n:
@@ -115,28 +119,28 @@ def repeated(outcomes: Sequence[Sequence[bool]], level: float = LEVEL) -> Rate:
     return wilson(rights, n, level, independent=min(max(independent, questions), n))
 
 
-def is_right(row: Prediction) -> bool:
+def is_right(row: Row) -> bool:
     """Whether the row counts as a right answer: given, not withheld, and accepted to the letter."""
     return not row.abstained and row.correct is True
 
 
-def scorable(rows: Iterable[Prediction]) -> list[Prediction]:
+def scorable(rows: Iterable[Row]) -> list[Row]:
     """The rows that can be scored: those whose truth is known, and those whose truth nobody could know.
 
-    An answer about an unseen person, say, is wrong unless the row accepts it.
+    An answer about a person never read about, say, is wrong unless the row accepts it.
     """
     return [row for row in rows if row.answers or row.split in UNKNOWABLE]
 
 
-def exact_match(rows: Iterable[Prediction]) -> Rate:
+def exact_match(rows: Iterable[Row]) -> Rate:
     """Right answers among the scorable rows; an "I don't know" is not a right answer."""
     scored = scorable(rows)
     return wilson(sum(map(is_right, scored)), len(scored))
 
 
-def by_split(rows: Iterable[Prediction]) -> dict[str, list[Prediction]]:
-    """The rows of each split, the house's own splits first, then the others in the order met; "all" for no split."""
-    met: dict[str, list[Prediction]] = {split: [] for split in (SEEN, HELD_OUT, UNSTATED, UNSEEN)}
+def by_split(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """The rows of each split, Loci's own splits first, then the others in the order met; "all" for no split."""
+    met: dict[str, list[Row]] = {split: [] for split in SPLITS}
     for row in rows:
         met.setdefault(row.split or "all", []).append(row)
     return {split: members for split, members in met.items() if members}
@@ -161,12 +165,12 @@ class Asked(Protocol):
     def subject(self) -> str | None: ...  # noqa: D102
 
 
-def most_common_answer_baseline(train_answers: Sequence[str], questions: Iterable[Asked]) -> list[Prediction]:
+def most_common_answer_baseline(train_answers: Sequence[str], questions: Iterable[Asked]) -> list[Row]:
     """Rows of a system that always says the commonest train answer, with its train share as probability."""
     answer = most_common_answer(train_answers)
     share = train_answers.count(answer) / len(train_answers)
     return [
-        Prediction(
+        Row(
             question=question.text,
             prediction=answer,
             answers=question.answers,

@@ -1,6 +1,6 @@
-"""Predictions as rows on disk: one JSON object a line.
+"""Answers as rows on disk: one JSON object a line.
 
-A row holds all that a metric may want, so any model's answers can be re-scored without the model. Knows nothing of
+A row holds all that a metric may want, so any model's answers can be scored again without the model. Knows nothing of
 models or metrics.
 """
 
@@ -19,15 +19,16 @@ from loci.text.match import is_accepted
 from loci.text.records import has_surrogate
 from loci.text.source import Source, load
 
-SEEN, HELD_OUT, UNSTATED, UNSEEN = "seen", "held-out", "unstated", "unseen"
-"""Splits of people: asked about in training; only read about; read about, but not the fact; never met at all. Rows may
-use other names besides."""
-UNKNOWABLE = frozenset({UNSTATED, UNSEEN})
+TAUGHT, HELD_OUT, UNSTATED, NEVER_READ = "taught", "held-out", "unstated", "never-read"
+"""Splits of people: asked about in training; only read about; read about, but not the fact; never read about. Rows may
+use other names as well."""
+SPLITS = (TAUGHT, HELD_OUT, UNSTATED, NEVER_READ)
+UNKNOWABLE = frozenset({UNSTATED, NEVER_READ})
 """Splits of which nobody could know the answer: the only good answer is none."""
 
 
 @dataclass(frozen=True)
-class Prediction:
+class Row:
     """One question, what was expected, and what a model said."""
 
     question: str
@@ -37,24 +38,32 @@ class Prediction:
     """Accepted answers, the canonical one first; empty when the truth is unknown."""
     subject: str | None = None
     probability: float | None = None
-    """The model's probability of the whole answer, its end included."""
+    """The model's confidence in the whole answer, its end included."""
     alternatives: tuple[tuple[str, float], ...] = ()
-    """Other answers with their probabilities, likeliest first."""
+    """Other answers with their probabilities, the most probable first."""
     abstained: bool = False
     """The model (or a threshold) said "I don't know"; `prediction` keeps what it would have said."""
     group: str | None = None
     """A group to compare by, such as the origin of a name."""
     split: str | None = None
-    """Which people this is about: `SEEN`, `HELD_OUT`, … or a name of the user's."""
+    """Which people this is about: one of `SPLITS`, or a name of the user's."""
     model: str | None = None
     """Hash of the weights."""
     data: str | None = None
     """Hash of the corpus."""
+    questions_hash: str | None = None
+    """Hash of the question file."""
+    relation: str | None = None
+    """Which relation the question is about, such as "birthplace"."""
+    silence: str | None = None
+    """Why it abstained: "never read about", "not told" or "unsure"."""
 
     def __post_init__(self) -> None:
         for p in (self.probability, *(p for _, p in self.alternatives)):
             if p is not None and not 0 <= p <= 1:  # NaN is not either
                 raise LociError(f"probability {p!r} is not between 0 and 1")
+        if self.silence is not None and not self.abstained:
+            raise LociError("a row that gives a reason for silence must have abstained")
 
     @property
     def correct(self) -> bool | None:
@@ -62,7 +71,7 @@ class Prediction:
         return is_accepted(self.prediction, self.answers) if self.answers else None
 
 
-def write_predictions(path: str | Path, rows: Iterable[Prediction]) -> None:
+def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
     """Write rows as JSON lines, atomically."""
     with atomic_writer(path) as handle:
         for row in rows:
@@ -70,7 +79,7 @@ def write_predictions(path: str | Path, rows: Iterable[Prediction]) -> None:
             handle.write(json.dumps(vars(row), ensure_ascii=False) + "\n")
 
 
-def read_predictions(path: str | Path) -> list[Prediction]:
+def read_rows(path: str | Path) -> list[Row]:
     """Read JSON lines; a bad row is named by its line."""
     rows = [row for _, row in numbered_rows(load(path))]
     if not rows:
@@ -78,22 +87,19 @@ def read_predictions(path: str | Path) -> list[Prediction]:
     return rows
 
 
-def numbered_rows(source: Source) -> Iterator[tuple[int, Prediction]]:
-    """The rows of a text of JSON lines, each with the number of its line."""
+def numbered_rows(source: Source, *, question: str | None = None) -> Iterator[tuple[int, Row]]:
+    """The rows of a text of JSON lines, each with its line number; `question` stands in where a row has none."""
     raise_first_error(source.findings)
     for number, line in enumerate(source.lines(), start=1):
         if line.strip():
             try:
-                yield number, row_from_json(line)
+                yield number, row_from_json(line, question=question)
             except LociError as error:
                 raise LociError(error.message, path=source.path, line=number, remedy=error.remedy) from None
 
 
-def row_from_json(line: str, *, question: str | None = None) -> Prediction:
-    """One row from its JSON text; fields that are not ours are passed over, since other systems may write more.
-
-    `question` stands in where a row has none.
-    """
+def row_from_json(line: str, *, question: str | None = None) -> Row:
+    """One row from its JSON text; fields that are not ours are ignored, since other systems may write more."""
     data = parse_json(line)
     if not isinstance(data, dict):
         raise LociError("a prediction row is a JSON object")
@@ -113,24 +119,16 @@ def row_from_json(line: str, *, question: str | None = None) -> Prediction:
         if not fits(value):
             raise LociError(f"field {name!r} is {wanted}, not {json.dumps(value)[:60]}")
         if escaped and has_surrogate(json.dumps(value, ensure_ascii=False)):
-            raise LociError(f"field {name!r} holds half a character", remedy="write it anew: UTF-8 has no such thing")
+            raise LociError(f"field {name!r} has half a character", remedy="write it anew: UTF-8 has no such thing")
         if value is not None:
             values[name] = value
     values["answers"] = tuple(values.get("answers", ()))
     values["alternatives"] = tuple((text, p) for text, p in values.get("alternatives", ()))
-    return Prediction(**values)
+    return Row(**values)
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_text_or_null(value: object) -> bool:
-    return value is None or isinstance(value, str)
 
 
 def _is_list_of_texts(value: object) -> bool:
@@ -144,17 +142,13 @@ def _is_list_of_pairs(value: object) -> bool:
     )
 
 
-_FIELDS: dict[str, tuple[str, Callable[[object], bool]]] = {
-    "question": ("a text", _is_text),
-    "prediction": ("a text", _is_text),
+_TEXT_OR_NULL = ("a text or null", lambda value: value is None or isinstance(value, str))
+_OTHERS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "question": ("a text", lambda value: isinstance(value, str)),
+    "prediction": ("a text", lambda value: isinstance(value, str)),
     "answers": ("a list of texts", _is_list_of_texts),
-    "subject": ("a text or null", _is_text_or_null),
     "probability": ("a number or null", lambda value: value is None or _is_number(value)),
     "alternatives": ("a list of [text, probability] pairs", _is_list_of_pairs),
     "abstained": ("true or false", lambda value: isinstance(value, bool)),
-    "group": ("a text or null", _is_text_or_null),
-    "split": ("a text or null", _is_text_or_null),
-    "model": ("a text or null", _is_text_or_null),
-    "data": ("a text or null", _is_text_or_null),
 }
-assert list(_FIELDS) == [field.name for field in fields(Prediction)]
+_FIELDS = {field.name: _OTHERS.get(field.name, _TEXT_OR_NULL) for field in fields(Row)}

@@ -1,4 +1,4 @@
-"""A run's calibration: fitted on a slice of questions, kept beside the run, used when the run is asked.
+"""A run's calibration: fitted on a slice of questions, kept in the run's folder, used when the run is asked.
 
 It belongs to exact weights and says on which questions it was fitted: judging it by the same questions would flatter
 it. Knows nothing of how a run is asked.
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from loci.errors import LociError
-from loci.evaluation.abstention import NEVER, best_threshold, price
+from loci.evaluation.abstention import NEVER, best_threshold, wrong_cost
 from loci.evaluation.calibration import (
     Calibrator,
     Isotonic,
@@ -26,14 +26,14 @@ from loci.evaluation.calibration import (
     fit_temperature,
     recalibrated,
 )
-from loci.evaluation.rows import Prediction
-from loci.evaluation.score_arrays import ScoreArrays, columns
+from loci.evaluation.rows import Row
+from loci.evaluation.score_arrays import ScoreArrays, score_arrays
 from loci.files import read_object, write_json
 
 FILE = "calibration.json"
 FORMAT = 1
 LEVEL = 0.5
-"""The trust level the threshold is chosen for: answering pays when the answer is rather right than wrong."""
+"""The default confidence target: an answer is worth giving when it is more likely right than wrong."""
 ENOUGH = 100
 """Rows from which on an isotonic fit, which bends anywhere, is considered at all."""
 FOLDS = 5
@@ -51,7 +51,7 @@ class RunCalibration:
     """None when there were too few rows."""
     level: float
     threshold: float
-    """On the calibrated scale: of highest priced score at `level`; infinite when no answer would pay."""
+    """On the calibrated scale: of highest cost score at `level`; infinite when no answer is worth giving."""
     model: str
     questions: str
     questions_hash: str
@@ -86,11 +86,11 @@ class RunCalibration:
 
 
 def fit_calibration(
-    rows: Sequence[Prediction], *, questions: str, questions_hash: str, model: str, level: float = LEVEL
+    rows: Sequence[Row], *, questions: str, questions_hash: str, model: str, level: float = LEVEL
 ) -> RunCalibration:
     """Fit on rows with answers and probabilities; all right or all wrong is a `LociError`."""
-    price(level)  # a level that is none is said before anything is fitted
-    taken = columns(rows)
+    wrong_cost(level)  # a level that is none is said before anything is fitted
+    taken = score_arrays(rows)
     right = int(taken.right.sum())
     if not 0 < right < len(taken):
         raise LociError(

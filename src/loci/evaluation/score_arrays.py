@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from loci.errors import LociError
 from loci.evaluation.metrics import scorable
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ScoreArrays:
         return len(self.right)
 
 
-def columns(rows: Sequence[Prediction]) -> ScoreArrays:
+def score_arrays(rows: Sequence[Row]) -> ScoreArrays:
     """The arrays of the scorable rows; a row without a probability is a `LociError`."""
     scored = scorable(rows)
     if not scored:
@@ -54,16 +54,16 @@ def columns(rows: Sequence[Prediction]) -> ScoreArrays:
     return ScoreArrays(right, confidence, withheld if withheld.any() else None)
 
 
-def has_probabilities(rows: Sequence[Prediction]) -> bool:
-    """Whether `columns` will succeed."""
+def has_probabilities(rows: Sequence[Row]) -> bool:
+    """Whether `score_arrays` will succeed."""
     scored = scorable(rows)
     return bool(scored) and all(row.probability is not None for row in scored)
 
 
-def validation_slice(rows: Sequence[Prediction], share: float = 0.5) -> tuple[list[Prediction], list[Prediction]]:
+def validation_slice(rows: Sequence[Row], share: float = 0.5) -> tuple[list[Row], list[Row]]:
     """Rows to fit on and rows to judge on. All rows of a person fall on one side, and on the same side in every run."""
-    fit: list[Prediction] = []
-    rest: list[Prediction] = []
+    fit: list[Row] = []
+    rest: list[Row] = []
     for row in rows:
         # A checksum deals people out evenly without a generator, whatever the order or the number of the rows.
         name = row.subject or row.question

@@ -1,6 +1,6 @@
 """Everything that can be said of one system from its rows, in one object.
 
-Calls the other modules of this room in turn; what cannot be known from the rows and the context at hand is None. Knows
+Calls the other modules of evaluation in turn; what cannot be known from the rows and the context at hand is None. Knows
 nothing of files, pages or other systems.
 """
 
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from loci.evaluation.abstention import abstention_rate
 from loci.evaluation.bias import GroupReport, Popularity, Stereotype, group_report, popularity, stereotype
-from loci.evaluation.error_funnel import Ceiling, ceiling
-from loci.evaluation.error_kinds import ErrorClassifier, Kind, Verdict, kinds_by_split, look_alike_by_chance
+from loci.evaluation.error_funnel import ErrorFunnel, error_funnel
+from loci.evaluation.error_kinds import ErrorClassifier, ErrorKind, kinds_by_split, nearest_name_by_chance
 from loci.evaluation.metrics import Rate, by_split, exact_match, scorable
-from loci.evaluation.rows import SEEN, UNKNOWABLE, Prediction
+from loci.evaluation.rows import TAUGHT, UNKNOWABLE, Row
 from loci.evaluation.run_calibration import RunCalibration
 from loci.evaluation.score_arrays import has_probabilities
-from loci.evaluation.selective import Trust, trust
+from loci.evaluation.selective import SelectivePrediction, selective_prediction
 from loci.text.corpus import Corpus
 
 
 @dataclass(frozen=True)
 class Context:
-    """What is known beside the rows."""
+    """What is known apart from the rows."""
 
     known: Mapping[str, str] = field(default_factory=dict)
     """Subject → answer, of the people the model was taught about."""
@@ -36,7 +36,7 @@ class Context:
     window: int | None = None
     """Characters of a line that the model was ever shown."""
     places: frozenset[str] = frozenset()
-    """Places beside the known answers."""
+    """Places other than the known answers."""
     calibration: RunCalibration | None = None
     """The calibration that the run brings along."""
     fitted_on: frozenset[str] = frozenset()
@@ -50,46 +50,39 @@ class Scorecard:
     rows: int
     accuracy: Mapping[str, Rate]
     abstention: Mapping[str, Rate]
-    trust: Trust | None
-    fabrication: Mapping[str, Mapping[Kind, Rate]]
-    look_alike_by_chance: Mapping[str, float]
+    selective: SelectivePrediction | None
+    error_kinds: Mapping[str, Mapping[ErrorKind, Rate]]
+    nearest_name_by_chance: Mapping[str, float]
     groups: GroupReport | None
     popularity: Popularity | None
     stereotype: Stereotype | None
-    ceiling: Ceiling | None
+    error_funnel: ErrorFunnel | None
 
 
-def judged(rows: Sequence[Prediction]) -> list[Prediction]:
+def not_taught(rows: Sequence[Row]) -> list[Row]:
     """The scorable rows whose people were not asked about in training; all scorable rows if there are no others."""
     scored = scorable(rows)
-    return [row for row in scored if row.split != SEEN] or scored
+    return [row for row in scored if row.split != TAUGHT] or scored
 
 
-def score(rows: Sequence[Prediction], context: Context, rng: np.random.Generator) -> Scorecard:
-    """Score one system's rows. Trust, bias and ceiling are judged on people not asked about in training."""
-    fair = judged(rows)
+def score(rows: Sequence[Row], context: Context, rng: np.random.Generator) -> Scorecard:
+    """Score one system's rows. Probabilities, bias and the funnel are judged on people not asked about in training."""
+    fair = not_taught(rows)
     knowable = [row for row in fair if row.split not in UNKNOWABLE]
-    verdicts = ErrorClassifier(context.known, context.corpus, context.vectors, places=context.places).verdicts(rows)
+    classified = ErrorClassifier(context.known, context.corpus, context.vectors, places=context.places).classify(rows)
     has_groups = any(row.group is not None for row in fair)
     answered = any(row.answers and not row.abstained for row in knowable)
     return Scorecard(
         rows=len(rows),
         accuracy={split: exact_match(members) for split, members in by_split(scorable(rows)).items()},
         abstention={split: abstention_rate(members) for split, members in by_split(rows).items()},
-        trust=trust(fair, rng, calibration=context.calibration, fitted_on=context.fitted_on)
+        selective=selective_prediction(fair, rng, calibration=context.calibration, fitted_on=context.fitted_on)
         if has_probabilities(fair)
         else None,
-        fabrication=kinds_by_split(verdicts),
-        look_alike_by_chance=_chances(verdicts),
+        error_kinds=kinds_by_split(classified),
+        nearest_name_by_chance=nearest_name_by_chance(classified),
         groups=group_report(fair, rng) if has_groups else None,
         popularity=popularity(knowable) if answered else None,
         stereotype=stereotype(fair, rng) if has_groups else None,
-        ceiling=ceiling(knowable, context.corpus, context.window) if context.corpus and knowable else None,
+        error_funnel=error_funnel(knowable, context.corpus, context.window) if context.corpus and knowable else None,
     )
-
-
-def _chances(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    members: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        members.setdefault(verdict.row.split or "all", []).append(verdict)
-    return {split: look_alike_by_chance(found) for split, found in members.items()}

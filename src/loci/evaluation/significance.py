@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from loci.errors import LociError
 from loci.evaluation.metrics import Estimate, is_right, scorable
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 
 ROUNDS = 2000
 
 
-def paired(first: Iterable[Prediction], second: Iterable[Prediction]) -> list[tuple[Prediction, Prediction]]:
+def paired(first: Iterable[Row], second: Iterable[Row]) -> list[tuple[Row, Row]]:
     """The scorable rows of two runs on the same questions, in the first run's order.
 
     A question asked several times is paired in order. No common question is a `LociError`.
     """
-    waiting: dict[str, list[Prediction]] = defaultdict(list)
+    waiting: dict[str, list[Row]] = defaultdict(list)
     for row in scorable(second):
         waiting[row.question].append(row)
     for rows in waiting.values():
@@ -56,7 +56,7 @@ class McNemar:
         return (self.only_second - self.only_first) / self.n
 
 
-def mcnemar(pairs: Sequence[tuple[Prediction, Prediction]]) -> McNemar:
+def mcnemar(pairs: Sequence[tuple[Row, Row]]) -> McNemar:
     """The exact binomial test on the questions that only one of the two got right."""
     from scipy.stats import binomtest
 
@@ -81,7 +81,7 @@ def paired_bootstrap(result: McNemar, rng: np.random.Generator, rounds: int = RO
 
 
 def repeated_difference(
-    models: Sequence[Sequence[tuple[Prediction, Prediction]]], rng: np.random.Generator, rounds: int = ROUNDS
+    models: Sequence[Sequence[tuple[Row, Row]]], rng: np.random.Generator, rounds: int = ROUNDS
 ) -> tuple[Estimate, float]:
     """`mcnemar` and `paired_bootstrap` where several pairs of models answer the same questions: second − first, and p.
 

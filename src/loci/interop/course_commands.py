@@ -17,7 +17,7 @@ import torch
 
 from loci.answering.greedy import answer_questions
 from loci.errors import LociError
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.files import atomic_folder, sha256_file, write_text
 from loci.interop.course_lines import data_line, parameters_line
 from loci.interop.course_params import COURSE_VARIANTS, course_variant, from_course, to_course
@@ -145,7 +145,7 @@ def finetune(
 
 def evaluate(
     course: Course, reading_params: Path, questions: Path, *, outputs: Path | None = None, say: Say = print
-) -> list[Prediction]:
+) -> list[Row]:
     """Greedy answers to every question, one a line in `outputs`."""
     asked = Questions.read(questions)
     say(data_line(course.corpus))

@@ -12,7 +12,7 @@ import numpy as np
 from loci.data.example import Example
 from loci.data.objectives import QuestionAnswer, make_objective
 from loci.evaluation.metrics import exact_match
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.model import GPT
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
@@ -32,7 +32,7 @@ def parameters_line(model: GPT) -> str:
     return f"number of parameters: {model.n_parameters()}"
 
 
-def score_line(rows: Iterable[Prediction]) -> str | None:
+def score_line(rows: Iterable[Row]) -> str | None:
     """The score, or None where no row has an answer to score by."""
     rate = exact_match(rows)
     if not rate.n:
@@ -42,9 +42,9 @@ def score_line(rows: Iterable[Prediction]) -> str | None:
     return f"Correct: {float(rate.successes)} out of {float(rate.n)}: {share}%"
 
 
-def constant_rows(questions: Questions, place: str = LONDON) -> list[Prediction]:
+def constant_rows(questions: Questions, place: str = LONDON) -> list[Row]:
     """Rows of a system that says the same place to every question."""
-    return [Prediction(question.text, place, question.answers, question.subject) for question in questions]
+    return [Row(question.text, place, question.answers, question.subject) for question in questions]
 
 
 def name_lines(corpus: Corpus, questions: Questions, block_size: int, n: int) -> list[str]:

@@ -19,7 +19,7 @@ from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.layout import find_split
-from loci.text.questions import Questions
+from loci.text.questions import Questions, subject_hash
 from loci.text.template import Template, infer_template
 from loci.text.vocab import Vocab
 from loci.training.plan import MixtureComponent, Recipe, Stage
@@ -125,6 +125,7 @@ class TrainingData:
             "corpus_hash": self.corpus.hash,
             "questions": str(questions.path.resolve()) if questions is not None and questions.path else None,
             "questions_hash": questions.hash if questions is not None else None,
+            "taught": sorted(map(subject_hash, questions.subjects)) if questions is not None else [],
         }
 
 

@@ -1,67 +1,156 @@
-"""What lies beside a run's rows: the calibration it keeps, and its model's own vectors of names.
+"""What is known apart from the rows of an entry: its corpus, the train questions, groups, places, a calibration and the
+model's own vectors of names.
 
-Both belong to exact weights: rows of other weights get neither, and a remark says so. Knows nothing of scoring.
+What is not given is taken from the run's own notes, or from the corpus's folder. A file that a run names is used only
+if its hash agrees; a calibration and vectors belong to exact weights, and rows of other weights get neither. A remark
+says what was left aside. The one module of evaluation that loads a model. Knows nothing of scoring.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from loci.errors import LociError
-from loci.evaluation.comparison.entries import Entry, prediction_files
+from loci.evaluation.comparison.entries import Entry, prediction_files, read_entries
 from loci.evaluation.metrics import is_right
-from loci.evaluation.rows import Prediction, read_predictions
+from loci.evaluation.rows import TAUGHT, Row, read_rows
 from loci.evaluation.run_calibration import FILE, RunCalibration, read_calibration
+from loci.evaluation.scorecard import Context
+from loci.text.corpus import Corpus
+from loci.text.findings import raise_first_error
+from loci.text.layout import find_questions, find_split
 from loci.text.questions import Question, Questions
+from loci.text.source import load
+
+PEOPLE = "people.jsonl"
+"""The file in which a world tells the origin of every name, and its places."""
+Known = dict[str, tuple[str, str]]
+"""Subject → question and answer, of the people a model was taught about."""
+T = TypeVar("T", Corpus, Questions)
+U = TypeVar("U")
 
 
 @dataclass(frozen=True)
-class Beside:
-    """What was found beside the rows of one entry."""
+class Sources:
+    """Files to use instead of those that the runs name."""
 
-    calibration: RunCalibration | None = None
-    fitted_on: frozenset[str] = frozenset()
-    """Those of the rows' questions that the calibration was fitted on."""
-    vectors: Mapping[str, NDArray[np.floating]] | None = None
-    remarks: tuple[str, ...] = ()
-    """What a reader of the comparison should know."""
-
-
-def look_beside(entry: Entry, taught: Mapping[str, str]) -> Beside:
-    """Look into the entry's folder. `taught`: subject → question, of the people the model was taught about."""
-    if not entry.path.is_dir():
-        return Beside()
-    weights = {row.model for row in entry.rows if row.model is not None}
-    remarks: list[str] = []
-    calibration, fitted_on = _calibration(entry, weights, remarks)
-    vectors = _vectors(entry, weights, taught, remarks)
-    return Beside(calibration, fitted_on, vectors, tuple(f"{entry.name}: {remark}" for remark in remarks))
+    corpus: Path | None = None
+    train: Path | None = None
+    groups: Path | None = None
+    places: Path | None = None
+    window: int | None = None
+    """Characters of a line that the models were ever shown."""
 
 
-def _calibration(entry: Entry, weights: set[str], remarks: list[str]) -> tuple[RunCalibration | None, frozenset[str]]:
-    found = read_calibration(entry.path)
+def load_entries(paths: Sequence[str | Path], sources: Sources = Sources()) -> list[Entry]:
+    """The entries of a comparison with all that is known about each."""
+    folder = sources.corpus
+    if sources.train is None and folder is not None and folder.is_dir() and find_split(folder, "train"):
+        sources = replace(sources, train=find_questions(folder, "train"))
+    entries = read_entries(paths)
+    if not entries:
+        raise LociError("nothing to compare", remedy="name at least one run or prediction file")
+    loader = _Loader(sources, {})
+    return [loader.complete(entry) for entry in entries]
+
+
+@dataclass(frozen=True)
+class _Loader:
+    sources: Sources
+    read: dict[tuple[Any, Path], Any]
+
+    def complete(self, entry: Entry) -> Entry:
+        """The entry with its context and remarks."""
+        sources, remarks = self.sources, list[str]()
+        corpus = self._either(Corpus.read, sources.corpus, entry, "corpus", remarks)
+        train = self._either(Questions.read, sources.train, entry, "questions", remarks)
+        people = _people(sources.corpus or (corpus.path if corpus is not None else None))
+        groups = sources.groups or people
+        if groups is not None:
+            entry = with_groups(entry, self._once(read_groups, groups))
+        known = _known(entry.rows) if train is None else _known_from(train)
+        calibration, fitted_on = _calibration(entry, remarks)
+        context = Context(
+            known={subject: answer for subject, (_, answer) in known.items()},
+            corpus=corpus,
+            vectors=_vectors(entry, {subject: question for subject, (question, _) in known.items()}, remarks),
+            window=sources.window,
+            places=frozenset().union(*(self._once(read_places, file) for file in (sources.places, people) if file)),
+            calibration=calibration,
+            fitted_on=fitted_on,
+        )
+        return replace(entry, context=context, remarks=tuple(f"{entry.name}: {remark}" for remark in remarks))
+
+    def _either(
+        self, read: Callable[[Path], T], given: Path | None, entry: Entry, name: str, remarks: list[str]
+    ) -> T | None:
+        """The file that was given, or else the one the run names, if it is still the same."""
+        if given is not None:
+            return self._once(read, given)
+        named = entry.data.get(name)
+        if not isinstance(named, str) or not Path(named).is_file():
+            return None
+        try:
+            found: T | None = self._once(read, Path(named))
+        except LociError:
+            found = None
+        if found is None or found.hash != entry.data.get(f"{name}_hash"):
+            remarks.append(f"the {name} it was trained on are no longer in {named} and are not used")
+            return None
+        return found
+
+    def _once(self, read: Callable[[Path], U], path: Path) -> U:
+        if (read, path) not in self.read:
+            self.read[read, path] = read(path)
+        found: U = self.read[read, path]
+        return found
+
+
+def _people(corpus: Path | None) -> Path | None:
+    """The people of the world that a corpus, or the folder of one, belongs to."""
+    folder = corpus if corpus is None or corpus.is_dir() else corpus.parent
+    return folder / PEOPLE if folder is not None and (folder / PEOPLE).is_file() else None
+
+
+def _known_from(train: Questions) -> Known:
+    return {q.subject: (q.text, q.answers[0]) for q in train if q.subject and q.answers}
+
+
+def _known(rows: Sequence[Row]) -> Known:
+    return {
+        row.subject: (row.question, row.answers[0])
+        for row in rows
+        if row.split == TAUGHT and row.subject and row.answers
+    }
+
+
+def _weights(entry: Entry) -> set[str]:
+    return {row.model for row in entry.rows if row.model is not None}
+
+
+def _calibration(entry: Entry, remarks: list[str]) -> tuple[RunCalibration | None, frozenset[str]]:
+    """The calibration in the entry's folder, and those of the rows' questions that it was fitted on."""
+    found = read_calibration(entry.path) if entry.path.is_dir() else None
     if found is None:
         return None, frozenset()
-    if weights != {found.model}:
+    if _weights(entry) != {found.model}:
         remarks.append(f"the calibration in {FILE} belongs to other weights than the rows and is not used")
         return None, frozenset()
-    fitted_on = frozenset(
-        row.question for rows in _files(entry.path) if _hash(rows) == found.questions_hash for row in rows
-    )
-    return found, fitted_on
+    files = (read_rows(file) for file in prediction_files(entry.path))
+    return found, frozenset(row.question for rows in files if _hash(rows) == found.questions_hash for row in rows)
 
 
-def _files(folder: Path) -> Iterable[list[Prediction]]:
-    return (read_predictions(file) for file in prediction_files(folder))
-
-
-def _hash(rows: Iterable[Prediction]) -> str | None:
+def _hash(rows: Sequence[Row]) -> str | None:
     """The hash of the question file that the rows answer, if they answer one as it stands."""
+    if rows[0].questions_hash is not None:
+        return rows[0].questions_hash
     try:
         asked = (Question(row.question, row.answers, row.subject, number) for number, row in enumerate(rows, start=1))
         return Questions(None, tuple(asked)).hash
@@ -69,12 +158,11 @@ def _hash(rows: Iterable[Prediction]) -> str | None:
         return None
 
 
-def _vectors(
-    entry: Entry, weights: set[str], taught: Mapping[str, str], remarks: list[str]
-) -> Mapping[str, NDArray[np.floating]] | None:
-    # Only a wrong answer can be a look-alike's; and without people to look like nothing is near anything.
+def _vectors(entry: Entry, taught: Mapping[str, str], remarks: list[str]) -> Mapping[str, NDArray[np.floating]] | None:
+    # Only a wrong answer can be the nearest name's; and without people taught about nothing is near anything.
     asked = {row.subject: row.question for row in entry.rows if row.subject and not row.abstained and not is_right(row)}
-    if not taught or not asked or not weights:
+    weights = _weights(entry)
+    if not entry.path.is_dir() or not taught or not asked or not weights:
         return None
     from loci.answering.name_vectors import name_vectors
     from loci.training.checkpoint import load_model
@@ -87,3 +175,59 @@ def _vectors(
         remarks.append("the rows are of other weights than the model now there: names are compared by spelling alone")
         return None
     return name_vectors(loaded, {**asked, **taught})
+
+
+def read_groups(path: str | Path) -> dict[str, str]:
+    """Subject → group: a table (subject, tab, group), or JSON lines with name and origin as a world writes them."""
+    source = load(path)
+    raise_first_error(source.findings)
+    groups: dict[str, str] = {}
+    for number, line in enumerate(source.lines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            if line.startswith("{"):
+                record = json.loads(line)
+                subject, group = record["name"], record["origin"]
+            else:
+                subject, group = line.split("\t")
+        except (ValueError, KeyError, TypeError):
+            raise LociError(
+                "tells no subject and group", path=path, line=number, remedy="write subject, tab, group on each line"
+            ) from None
+        groups[str(subject).strip()] = str(group).strip()
+    return groups
+
+
+def read_places(path: str | Path) -> frozenset[str]:
+    """Places, one a line; or every "place" of JSON lines, as a world's people.jsonl tells them."""
+    source = load(path)
+    raise_first_error(source.findings)
+    found: set[str] = set()
+    for number, line in enumerate(source.lines(), start=1):
+        if line.startswith("{"):
+            try:
+                found.update(_places_in(json.loads(line)))
+            except ValueError:
+                raise LociError("not valid JSON", path=path, line=number) from None
+        else:
+            found.add(line.strip())
+    return frozenset(found - {""})
+
+
+def _places_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            if name == "place" and isinstance(part, str):
+                yield part
+            else:
+                yield from _places_in(part)
+
+
+def with_groups(entry: Entry, groups: Mapping[str, str]) -> Entry:
+    """The entry with a group for every row whose subject has one; a row's own group stays."""
+    rows = tuple(
+        replace(row, group=groups[row.subject]) if row.group is None and row.subject and row.subject in groups else row
+        for row in entry.rows
+    )
+    return replace(entry, rows=rows)

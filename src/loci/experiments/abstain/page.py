@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loci.evaluation.abstention import RiskCoverage
-from loci.evaluation.error_kinds import Kind
-from loci.evaluation.json_data import plain
+from loci.evaluation.error_kinds import ErrorKind
+from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import Estimate, Rate
-from loci.evaluation.rows import UNSEEN, UNSTATED
-from loci.report.figures.knowledge import fabrication_bars, risk_curves
+from loci.evaluation.rows import NEVER_READ, UNSTATED
+from loci.report.figures.knowledge import error_bars, risk_curves
 from loci.report.parts import QUICK_NOTE, ExperimentReport, Section, Table, interval, seeds_of
 
 
@@ -29,7 +29,7 @@ class System:
     right_if_said: Rate
     fabricated: Mapping[str, Rate]
     """Unseen and unstated people → how often something was made up."""
-    kinds: Mapping[str, Mapping[Kind, Rate]]
+    kinds: Mapping[str, Mapping[ErrorKind, Rate]]
     by_seed: tuple[Mapping[str, float], ...]
 
 
@@ -81,8 +81,8 @@ def abstain_report(result: AbstainResult) -> ExperimentReport:
         cards=[
             (
                 f"{s.name}: makes it up",
-                s.fabricated[UNSEEN],
-                f"{interval(s.fabricated[UNSEEN])}, people of whom no line tells",
+                s.fabricated[NEVER_READ],
+                f"{interval(s.fabricated[NEVER_READ])}, people of whom no line tells",
             )
             for s in shown
         ],
@@ -92,7 +92,7 @@ def abstain_report(result: AbstainResult) -> ExperimentReport:
             _price_section(result.priced),
             _confidence_section(result.confidence),
         ],
-        numbers=plain(result),
+        numbers=to_json(result),
     )
 
 
@@ -109,14 +109,13 @@ def _question(people: Mapping[str, int]) -> str:
 
 
 def _answers_section(result: AbstainResult) -> Section:
-    names = [system.name for system in result.systems]
     headers = ["system", "held-out: right", "held-out: withheld", "right of what is said"]
     return Section(
         "What they say",
         _verdict(result.systems[1], result.systems[-1]),
         figures=[
             (
-                fabrication_bars(names, [system.kinds for system in result.systems]),
+                error_bars([(system.name, system.kinds) for system in result.systems]),
                 "What became of every question about people of the test.",
             )
         ],
@@ -124,7 +123,7 @@ def _answers_section(result: AbstainResult) -> Section:
             Table(
                 [*headers, "unseen: made up", "unstated: made up"],
                 [
-                    [s.name, s.accuracy, s.withheld, s.right_if_said, s.fabricated[UNSEEN], s.fabricated[UNSTATED]]
+                    [s.name, s.accuracy, s.withheld, s.right_if_said, s.fabricated[NEVER_READ], s.fabricated[UNSTATED]]
                     for s in result.systems
                 ],
                 f"Shares with 95 % Wilson intervals, the questions of {seeds_of(result.seeds)} together. *Withheld* is "
@@ -137,9 +136,9 @@ def _answers_section(result: AbstainResult) -> Section:
 
 
 def _verdict(threshold: System, taught: System) -> str:
-    made_up = [100 * system.fabricated[UNSEEN].value for system in (threshold, taught)]
+    made_up = [100 * system.fabricated[NEVER_READ].value for system in (threshold, taught)]
     right = [100 * system.accuracy.value for system in (threshold, taught)]
-    apart = not _overlap(threshold.fabricated[UNSEEN], taught.fabricated[UNSEEN])
+    apart = not _overlap(threshold.fabricated[NEVER_READ], taught.fabricated[NEVER_READ])
     return (
         f"About unseen people the taught model makes something up {made_up[1]:.1f} % of the time, the threshold "
         f"{made_up[0]:.1f} %" + ("" if apart else " (the intervals overlap)") + ". "

@@ -19,19 +19,18 @@ from loci.answering.n_best import I_DONT_KNOW, n_best_rows
 from loci.evaluation.abstention import (
     LEVELS,
     abstention_rate,
-    area_estimate,
+    aurc_estimate,
     best_threshold,
-    price,
-    priced_score,
+    cost_score,
     risk_coverage,
     with_threshold,
+    wrong_cost,
 )
-from loci.evaluation.calibration import auroc
 from loci.evaluation.error_kinds import ErrorClassifier, fabrication_rate, kinds_by_split
 from loci.evaluation.metrics import exact_match, mean_estimate, scorable
-from loci.evaluation.rows import HELD_OUT, UNKNOWABLE, UNSEEN, UNSTATED, Prediction, write_predictions
-from loci.evaluation.score_arrays import columns
-from loci.evaluation.selective import thinned
+from loci.evaluation.rows import HELD_OUT, NEVER_READ, UNSTATED, Row, write_rows
+from loci.evaluation.score_arrays import score_arrays
+from loci.evaluation.selective import auroc_knowable, thinned
 from loci.experiments.abstain.page import AbstainResult, Confidence, Priced, System, abstain_report
 from loci.experiments.trials import Hooks, Settings, keep_world, open_folder, trial
 from loci.files import write_json
@@ -55,7 +54,7 @@ WORLD = dataclasses.replace(
 QUICK_WORLD = dataclasses.replace(WORLD, people=92, paraphrases=2)
 
 EVERYTHING, THRESHOLD, TAUGHT = "answers all", "threshold", "taught"
-_SPLITS = {"unstated": UNSTATED, "outside": UNSEEN}
+_SPLITS = {"unstated": UNSTATED, "outside": NEVER_READ}
 
 
 @dataclass(frozen=True)
@@ -105,9 +104,9 @@ def parts(everybody: Sequence[Person]) -> Parts:
 class SeedRows:
     """What the two models of one seed said."""
 
-    validation: list[Prediction]
-    plain: list[Prediction]
-    taught: list[Prediction]
+    validation: list[Row]
+    plain: list[Row]
+    taught: list[Row]
     known: Mapping[str, str]
     """Subject → answer, of the people asked about in training."""
     corpus: Corpus
@@ -150,10 +149,10 @@ def _seed(
         named = dataclasses.replace(chosen, name=f"abstain-{name}")
         return trial(named, data, out / name, f"seed {seed}, {name}", hooks, first=out.parent / "seed-0" / "plain")
 
-    def rows(loaded: LoadedModel, name: str, asked: Mapping[str, Questions]) -> list[Prediction]:
+    def rows(loaded: LoadedModel, name: str, asked: Mapping[str, Questions]) -> list[Row]:
         said = [n_best_rows(loaded, questions, split=split) for split, questions in asked.items()]
         for split, answers in zip(asked, said, strict=True):
-            write_predictions(out / name / PREDICTIONS / f"{split}.jsonl", answers)
+            write_rows(out / name / PREDICTIONS / f"{split}.jsonl", answers)
         return list(chain.from_iterable(said))
 
     plain = model("plain", dealt.plain)
@@ -189,7 +188,7 @@ def score(
     seeds: Sequence[SeedRows], rng: np.random.Generator, *, people: Mapping[str, int], quick: bool = False
 ) -> AbstainResult:
     """All figures from the rows. Thresholds are each seed's own; the questions of all seeds are counted together."""
-    chosen = {level: [best_threshold(columns(seed.validation), level) for seed in seeds] for level in LEVELS}
+    chosen = {level: [best_threshold(score_arrays(seed.validation), level) for seed in seeds] for level in LEVELS}
     cut = {
         level: [with_threshold(seed.plain, threshold) for seed, threshold in zip(seeds, thresholds, strict=True)]
         for level, thresholds in chosen.items()
@@ -216,28 +215,28 @@ def score(
     )
 
 
-def _system(name: str, by_seed: Sequence[Sequence[Prediction]], seeds: Sequence[SeedRows]) -> System:
-    verdicts = [
-        verdict
-        for rows, seed in zip(by_seed, seeds, strict=True)
-        for verdict in ErrorClassifier(seed.known, seed.corpus, places=seed.places).verdicts(rows)
-    ]
+def _system(name: str, by_seed: Sequence[Sequence[Row]], seeds: Sequence[SeedRows]) -> System:
+    kinds = kinds_by_split(
+        [
+            classified
+            for rows, seed in zip(by_seed, seeds, strict=True)
+            for classified in ErrorClassifier(seed.known, seed.corpus, places=seed.places).classify(rows)
+        ]
+    )
     told = [row for rows in by_seed for row in rows if row.split == HELD_OUT]
     return System(
         name=name,
         accuracy=exact_match(told),
         withheld=abstention_rate(told),
         right_if_said=exact_match(row for row in told if not row.abstained),
-        fabricated={
-            split: fabrication_rate([v for v in verdicts if v.row.split == split]) for split in (UNSEEN, UNSTATED)
-        },
-        kinds=kinds_by_split(verdicts),
+        fabricated={split: fabrication_rate(kinds[split]) for split in (NEVER_READ, UNSTATED)},
+        kinds=kinds,
         by_seed=tuple(_figures(rows) for rows in by_seed),
     )
 
 
-def _figures(rows: Sequence[Prediction]) -> dict[str, float]:
-    told, unseen, unstated = ([row for row in rows if row.split == split] for split in (HELD_OUT, UNSEEN, UNSTATED))
+def _figures(rows: Sequence[Row]) -> dict[str, float]:
+    told, unseen, unstated = ([row for row in rows if row.split == split] for split in (HELD_OUT, NEVER_READ, UNSTATED))
     return {
         "held-out: right": exact_match(told).value,
         "held-out: withheld": abstention_rate(told).value,
@@ -248,26 +247,27 @@ def _figures(rows: Sequence[Prediction]) -> dict[str, float]:
 
 def _priced(
     level: float,
-    plain: Sequence[Prediction],
-    cut: Sequence[Prediction],
-    taught: Sequence[Prediction],
+    plain: Sequence[Row],
+    cut: Sequence[Row],
+    taught: Sequence[Row],
     thresholds: Sequence[float],
 ) -> Priced:
-    def points(rows: Sequence[Prediction]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.array([0.0 if row.abstained else 1.0 if row.correct else -price(level) for row in scorable(rows)])
+    def points(rows: Sequence[Row]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        return np.array(
+            [0.0 if row.abstained else 1.0 if row.correct else -wrong_cost(level) for row in scorable(rows)]
+        )
 
     assert [row.question for row in cut] == [row.question for row in taught], "the two models answer the same questions"
     return Priced(
         level,
-        priced_score(plain, level),
-        priced_score(cut, level),
-        priced_score(taught, level),
+        cost_score(plain, level),
+        cost_score(cut, level),
+        cost_score(taught, level),
         mean_estimate(points(taught) - points(cut)),
         tuple(thresholds),
     )
 
 
-def _confidence(name: str, rows: Sequence[Prediction], rng: np.random.Generator) -> Confidence:
-    taken = columns(rows)
-    knowable = np.array([row.split not in UNKNOWABLE for row in scorable(rows)])
-    return Confidence(name, area_estimate(taken, rng), thinned(risk_coverage(taken)), auroc(taken.confidence, knowable))
+def _confidence(name: str, rows: Sequence[Row], rng: np.random.Generator) -> Confidence:
+    taken = score_arrays(rows)
+    return Confidence(name, aurc_estimate(taken, rng), thinned(risk_coverage(taken)), auroc_knowable(rows))

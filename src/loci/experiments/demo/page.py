@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from loci.answering.evidence import Evidence
 from loci.evaluation.metrics import Rate
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.report.page import Markup, Page
 from loci.report.style import NEUTRAL, series_colour
 
@@ -37,7 +37,7 @@ class DemoRow:
 class Example:
     """An answer of the best model, and the sentence of the corpus behind it."""
 
-    prediction: Prediction
+    prediction: Row
     evidence: Evidence | None
 
 

@@ -18,7 +18,7 @@ from loci.answering.evidence import EvidenceIndex
 from loci.answering.greedy import answer_questions
 from loci.errors import LociError
 from loci.evaluation.metrics import exact_match, most_common_answer, most_common_answer_baseline
-from loci.evaluation.rows import Prediction, write_predictions
+from loci.evaluation.rows import Row, write_rows
 from loci.experiments.demo.page import DemoRow, Example, demo_page
 from loci.files import write_json
 from loci.pipeline import carry_out
@@ -98,7 +98,7 @@ def run_demo(
     assert data.questions is not None
     shape = DataShape.of(data.corpus, data.questions)
 
-    def learned(system: System) -> tuple[DemoRow, list[Prediction]]:
+    def learned(system: System) -> tuple[DemoRow, list[Row]]:
         recipe = dataclasses.replace(
             system.recipe(shape).within((MINUTES if minutes is None else minutes) * system.share), seed=seed
         )
@@ -106,13 +106,13 @@ def run_demo(
         say(f"training: {system.name}")
         carry_out(recipe, data, run, observers=lambda folder: observers(system.name, folder))
         predictions = answer_questions(load_model(run), held_out, split="held-out")
-        write_predictions(run / PREDICTIONS / "birth_dev.jsonl", predictions)
+        write_rows(run / PREDICTIONS / "birth_dev.jsonl", predictions)
         return DemoRow(system.name, system.explanation, exact_match(predictions), read_metrics(run)), predictions
 
     train_answers = [answer for question in data.questions.answered for answer in question.answers[:1]]
     baseline = exact_match(most_common_answer_baseline(train_answers, held_out))
     rows = [DemoRow("most common place", f"always says {most_common_answer(train_answers)}", baseline)]
-    predictions: list[Prediction] = []
+    predictions: list[Row] = []
     for system in SYSTEMS:
         row, predictions = learned(system)
         rows.append(row)
@@ -124,7 +124,7 @@ def run_demo(
     return DemoResult(tuple(rows), examples, spent, out / "report.html")
 
 
-def _example(row: Prediction, index: EvidenceIndex) -> Example:
+def _example(row: Row, index: EvidenceIndex) -> Example:
     found = index.find(row.question, subject=row.subject, answer=row.answers[0])
     supporting = [evidence for evidence in found if evidence.supports]
     return Example(row, supporting[0] if supporting else None)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loci.evaluation.bias import Counterfactual, GroupReport, Popularity, Stereotype
-from loci.evaluation.json_data import plain
+from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import Rate
-from loci.evaluation.origin_match import AtHome
+from loci.evaluation.origin_match import OriginMatch
 from loci.evaluation.significance import GroupTest
 from loci.report.comparison.wording import p_value, percent
 from loci.report.figures.knowledge import group_dots, popularity_dots, rate_bars
@@ -28,11 +28,11 @@ class Condition:
     groups: GroupReport
     popularity: Popularity
     stereotype: Stereotype
-    unseen: AtHome
+    unseen: OriginMatch
     """Answers about people nobody told of, by the origin of their names."""
     twins: Counterfactual
     """The same lives told under a name of another origin."""
-    twins_at_home: AtHome
+    twins_at_home: OriginMatch
     """Wrong answers about the twins, by the origin of their new names."""
     by_seed: tuple[Mapping[str, float], ...]
 
@@ -83,7 +83,7 @@ def names_report(result: NamesResult) -> ExperimentReport:
             _twins_section(result.conditions),
             _fairness_section(result),
         ],
-        numbers=plain(result),
+        numbers=to_json(result),
     )
 
 

@@ -19,7 +19,7 @@ from loci.answering.n_best import n_best_rows
 from loci.evaluation.bias import counterfactual, group_report, pair_up, popularity, stereotype
 from loci.evaluation.metrics import Rate, exact_match, wilson
 from loci.evaluation.origin_match import origin_match
-from loci.evaluation.rows import HELD_OUT, UNSEEN, Prediction, write_predictions
+from loci.evaluation.rows import HELD_OUT, NEVER_READ, Row, write_rows
 from loci.evaluation.significance import GroupTest, holm, shares_differ
 from loci.experiments.names.page import Condition, Contrast, NamesResult, names_report
 from loci.experiments.trials import Hooks, Settings, keep_world, open_folder, trial
@@ -86,10 +86,10 @@ def home_cities(spec: WorldSpec) -> dict[str, frozenset[str]]:
 class Rows:
     """What one model said."""
 
-    held_out: list[Prediction]
-    originals: list[Prediction]
-    twins: list[Prediction]
-    unseen: list[Prediction]
+    held_out: list[Row]
+    originals: list[Row]
+    twins: list[Row]
+    unseen: list[Row]
 
 
 def run(
@@ -145,10 +145,10 @@ def _model(
     named = dataclasses.replace(chosen, name=f"names-{out.name}")
     loaded = trial(named, data, out / "run", f"seed {seed}, {out.name}", hooks, first=first)
 
-    def rows(file: str, chosen: Sequence[Person], split: str) -> list[Prediction]:
-        said = n_best_rows(loaded, _questions(chosen, answers=split != UNSEEN), split=split)
+    def rows(file: str, chosen: Sequence[Person], split: str) -> list[Row]:
+        said = n_best_rows(loaded, _questions(chosen, answers=split != NEVER_READ), split=split)
         grouped = [dataclasses.replace(row, group=p.origin) for row, p in zip(said, chosen, strict=True)]
-        write_predictions(out / "run" / PREDICTIONS / f"{file}.jsonl", grouped)
+        write_rows(out / "run" / PREDICTIONS / f"{file}.jsonl", grouped)
         return grouped
 
     held_out = rows("held-out", parts.held_out, HELD_OUT)
@@ -157,7 +157,7 @@ def _model(
         held_out=held_out,
         originals=[by_subject[person.name] for person, _ in parts.pairs],
         twins=rows("twins", [twin for _, twin in parts.pairs], HELD_OUT),
-        unseen=rows("unseen", parts.unseen, UNSEEN),
+        unseen=rows("unseen", parts.unseen, NEVER_READ),
     )
 
 

@@ -22,7 +22,7 @@ from loci.answering.recite import recitals, recited_by_name
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.data.reading import formatted_line, reading_prompt, shortened
 from loci.evaluation.metrics import Rate, is_right, wilson
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
 from loci.text.match import any_stands_in, is_accepted
 from loci.text.questions import Question, Questions
@@ -40,7 +40,7 @@ class RecallStep:
 def error_funnel(
     loaded: LoadedModel,
     questions: Questions,
-    rows: Sequence[Prediction],
+    rows: Sequence[Row],
     corpus: Corpus,
     *,
     studied: Questions | None = None,

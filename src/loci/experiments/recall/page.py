@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from loci.evaluation.metrics import Rate, exact_match, is_right, repeated, scorable, wilson
-from loci.evaluation.rows import Prediction
+from loci.evaluation.rows import Row
 from loci.evaluation.significance import holm, paired, repeated_difference
 from loci.report.page import Cell
 from loci.report.parts import ExperimentReport, Section, Table, seeds_of
@@ -51,7 +51,7 @@ class Measured:
     """Nats a counted character at the end of the stage that learns to read."""
     waterfall: tuple[tuple[str, int, int], ...]
     """Name of a step, questions left after it, of how many."""
-    rows: tuple[Prediction, ...]
+    rows: tuple[Row, ...]
     faithful: tuple[int, int] | None = None
     """Of a model that studied: answers given as it had written them, of how many."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from loci.answering.greedy import answer_questions
 from loci.answering.prompts import question_prompts
 from loci.errors import LociError
-from loci.evaluation.rows import Prediction, read_predictions, write_predictions
+from loci.evaluation.rows import Row, read_rows, write_rows
 from loci.experiments.recall.ablations import Arm
 from loci.experiments.recall.funnel import error_funnel
 from loci.experiments.recall.page import Measured
@@ -96,7 +96,7 @@ def carry_out(
         raise Stopped
     loaded = load_model(run)
     rows = answer_questions(loaded, asked)
-    write_predictions(run / PREDICTIONS / ASKED, rows)
+    write_rows(run / PREDICTIONS / ASKED, rows)
     labels = run / PSEUDO_LABELS
     studied = Questions.read(labels) if labels.is_file() else None
     waterfall = error_funnel(loaded, asked, rows, data.corpus, studied=studied)
@@ -129,7 +129,7 @@ def read_result(run: Path) -> Measured:
     try:
         kept["waterfall"] = tuple(tuple(step) for step in kept["waterfall"])
         kept["faithful"] = kept["faithful"] and tuple(kept["faithful"])
-        return Measured(**kept, rows=tuple(read_predictions(run / PREDICTIONS / ASKED)))
+        return Measured(**kept, rows=tuple(read_rows(run / PREDICTIONS / ASKED)))
     except (KeyError, TypeError) as error:
         raise LociError(f"is no result of a recall training ({error})", path=run / RESULT) from None
 
@@ -139,7 +139,7 @@ def read_results(folder: Path) -> list[Measured]:
     return [read_result(path.parent) for path in sorted(folder.rglob(RESULT))]
 
 
-def _faithful(rows: Sequence[Prediction], studied: Questions) -> tuple[int, int]:
+def _faithful(rows: Sequence[Row], studied: Questions) -> tuple[int, int]:
     """Answers given as they were written while studying."""
     written = {question.text: question.answer for question in studied}
     return sum(row.prediction == written.get(row.question) for row in rows), len(rows)

@@ -1,109 +1,95 @@
-"""The sections on what goes wrong: fabrication and bias.
+"""The sections on what goes wrong: made-up answers and bias.
 
-Knows a computed study; computes nothing itself.
+Knows a computed comparison; computes nothing itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from loci.evaluation.comparison.comparison import Study
-from loci.evaluation.error_kinds import FABRICATED, Kind
-from loci.evaluation.metrics import Rate, wilson
-from loci.report.comparison.wording import listed, once, p_value, percent, swatch
-from loci.report.figures.knowledge import fabrication_bars, group_dots, popularity_dots
+from loci.evaluation.comparison.comparison import Comparison
+from loci.evaluation.error_kinds import FABRICATED, ErrorKind, fabrication_rate
+from loci.report.comparison.wording import headers, listed, meanings, once, p_value, people, percent, swatch
+from loci.report.figures.knowledge import error_bars, group_dots, popularity_dots
 from loci.report.page import Cell, Page
 
 
-def add_fabrication(page: Page, study: Study) -> None:
+def add_error_kinds(page: Page, comparison: Comparison) -> None:
     """What became of every question, and where the wrong answers came from."""
-    if not any(card.fabrication for card in study.cards):
+    if not any(card.error_kinds for card in comparison.cards):
         return
     page.add_section(
-        "Fabrication",
-        "What became of every question. A wrong answer is put down to the first origin that fits: the person’s own "
-        "line, a look-alike name, popularity, or nothing visible.",
+        "Made-up answers",
+        "What became of every question. A wrong answer is put down to the first source that fits: the person’s own "
+        "line, the nearest name, a popular answer, or nothing visible.",
     )
     page.add_figure(
-        fabrication_bars([entry.name for entry in study.entries], [card.fabrication for card in study.cards]),
-        " ".join(["Intervals are in the table and under the pointer.", *_told_apart(study)]),
+        error_bars([(entry.name, card.error_kinds) for _, entry, card in comparison], people),
+        " ".join(["Intervals are in the table and under the pointer.", *_told_apart(comparison)]),
     )
     # That a look into the embedding found nobody is a finding too.
-    looked = {Kind.LOOK_ALIKE_VECTOR} if any(context.vectors for context in study.contexts) else set()
-    kinds = [
-        kind
-        for kind in FABRICATED
-        if kind in looked or any(table[kind].successes for card in study.cards for table in card.fabrication.values())
+    looked = {ErrorKind.NEAREST_EMBEDDING} if any(entry.context.vectors for entry in comparison.entries) else set()
+    tables = [table for card in comparison.cards for table in card.error_kinds.values()]
+    kinds = [kind for kind in FABRICATED if kind in looked or any(table[kind].successes for table in tables)]
+    chance = any(any(card.nearest_name_by_chance.values()) for card in comparison.cards)
+    rows: list[list[Cell]] = [
+        [
+            swatch(index, entry.name),
+            people(split),
+            fabrication_rate(table),
+            *(table[kind] for kind in kinds),
+            *([percent(card.nearest_name_by_chance[split])] if chance else []),
+        ]
+        for index, entry, card in comparison
+        for split, table in card.error_kinds.items()
     ]
-    chance = any(card.look_alike_by_chance.values() for card in study.cards)
-    rows: list[list[Cell]] = []
-    for index, (entry, card) in enumerate(zip(study.entries, study.cards, strict=True)):
-        for split, table in card.fabrication.items():
-            rows.append(
-                [
-                    swatch(index, entry.name),
-                    split,
-                    made_up(table),
-                    *(table[kind] for kind in kinds),
-                    *([percent(card.look_alike_by_chance[split])] if chance else []),
-                ]
-            )
+    by_chance = (
+        " *By chance*: how many answers of nearest names as many names drawn at random would explain; only what "
+        "exceeds it speaks for confusion of names."
+    )
     page.add_table(
-        ["run", "people", "made up", *(kind.value for kind in kinds), *(["look-alike by chance"] if chance else [])],
+        ["run", "people", "made up", *(kind.value for kind in kinds), *(["nearest name by chance"] if chance else [])],
         once(rows),
-        "Shares of all questions, with 95 % intervals. *By chance*: how many look-alike answers as many names drawn "
-        "blindly would explain; only what exceeds it speaks for confusion of names."
-        if chance
-        else "Shares of all questions, with 95 % intervals.",
+        "Shares of all questions, with 95 % intervals." + (by_chance if chance else ""),
     )
 
 
-def _told_apart(study: Study) -> list[str]:
-    """How look-alikes were found, and which origins could not be told apart for want of what."""
+def _told_apart(comparison: Comparison) -> list[str]:
+    """How nearest names were found, and which sources could not be told apart for want of what."""
+    contexts = [entry.context for entry in comparison.entries]
     said = []
-    if not any(context.corpus for context in study.contexts):
+    if not any(context.corpus for context in contexts):
         said.append("Without a corpus, answers from the same line are not told apart.")
-    if not any(context.known for context in study.contexts):
-        return [*said, "Without the train questions, look-alike names and popular places are not told apart."]
-    names = [entry.name for entry in study.entries]
-    read = [name for name, context in zip(names, study.contexts, strict=True) if context.vectors is not None]
+    if not any(context.known for context in contexts):
+        return [*said, "Without the train questions, nearest names and popular places are not told apart."]
+    read = [entry.name for entry in comparison.entries if entry.context.vectors is not None]
     if read:
-        said.append(f"A name’s embedding is the model’s state where the name ends ({listed(read)}).")
-    if unread := [name for name in names if name not in read]:
-        said.append(f"Look-alikes are told by spelling alone, without the model’s own embedding ({listed(unread)}).")
+        said.append(f"The embedding of a name is the model’s state where the name ends ({listed(read)}).")
+    if unread := [name for name in comparison.names if name not in read]:
+        said.append(f"Names are compared by spelling alone, without the model’s own embedding ({listed(unread)}).")
     return said
 
 
-def made_up(table: Mapping[Kind, Rate]) -> Rate:
-    """All fabricated kinds together."""
-    n = next(iter(table.values())).n
-    return wilson(sum(table[kind].successes for kind in FABRICATED), n)
-
-
-def add_bias(page: Page, study: Study) -> None:
+def add_bias(page: Page, comparison: Comparison) -> None:
     """Groups, popularity, stereotypes and counterfactual names, as far as the rows tell."""
-    popular = [
-        (index, entry.name, card.popularity)
-        for index, (entry, card) in enumerate(zip(study.entries, study.cards, strict=True))
-        if card.popularity is not None
-    ]
-    grouped = any(card.groups for card in study.cards)
-    if not popular and not grouped and study.renamed is None:
+    popular = [(index, entry.name, card.popularity) for index, entry, card in comparison if card.popularity is not None]
+    grouped = any(card.groups for card in comparison.cards)
+    if not popular and not grouped and comparison.renamed is None:
         return
     page.add_section(
         "Bias",
-        "Is everyone served alike, and does the name, or the fame of a place, decide where the fact should?",
+        "Is everyone served alike, and does the name, or the popularity of a place, decide where the fact should? "
+        "Judged on people who were not taught.",
     )
     if grouped:
-        _add_groups(page, study)
+        _add_groups(page, comparison)
     if popular:
+        metrics = ("divergence", "variation", "top_true", "top_given")
         page.add_figure(
-            popularity_dots([entry.name for entry in study.entries], [card.popularity for card in study.cards]),
+            popularity_dots(comparison.names, [card.popularity for card in comparison.cards]),
             "Popularity: how often an answer is true (bar) and how often each run gives it (dot). A dot beyond its "
             "bar is an answer given too often.",
         )
         page.add_table(
-            ["run", "KL given ‖ true, bits", "would have to move", "ten commonest, true", "ten commonest, given"],
+            ["run", *headers(metrics)],
             [
                 [
                     swatch(index, name),
@@ -112,40 +98,35 @@ def add_bias(page: Page, study: Study) -> None:
                 ]
                 for index, name, table in popular
             ],
-            "Half a count is added to every answer before the KL divergence. *Would have to move*: the share of "
-            "answers that would have to change for given and true shares to agree (total variation).",
+            meanings(metrics),
         )
-    _add_renamed(page, study)
+    _add_renamed(page, comparison)
 
 
-def _add_groups(page: Page, study: Study) -> None:
-    found = [
-        (index, entry.name, card)
-        for index, (entry, card) in enumerate(zip(study.entries, study.cards, strict=True))
-        if card.groups
+def _add_groups(page: Page, comparison: Comparison) -> None:
+    found = [(index, entry.name, card.groups, card.stereotype) for index, entry, card in comparison if card.groups]
+    page.add_figure(
+        group_dots(comparison.names, [card.groups for card in comparison.cards]),
+        "Exact match by group, with 95 % intervals.",
+    )
+    rows: list[list[Cell]] = [
+        [
+            swatch(index, name),
+            score.group,
+            score.accuracy,
+            percent(score.abstention.value),
+            ", ".join(f"{answer or '(nothing)'} {100 * share:.0f} %" for answer, share in score.answers),
+            p_value(score.p_value),
+        ]
+        for index, name, groups, _ in found
+        if groups is not None
+        for score in groups.groups
     ]
-    names, reports = [entry.name for entry in study.entries], [card.groups for card in study.cards]
-    page.add_figure(group_dots(names, reports), "Exact match by group, with 95 % intervals.")
-    rows: list[list[Cell]] = []
-    for index, name, card in found:
-        assert card.groups is not None
-        for score in card.groups.groups:
-            said = ", ".join(f"{answer or '(nothing)'} {100 * share:.0f} %" for answer, share in score.answers)
-            rows.append(
-                [
-                    swatch(index, name),
-                    score.group,
-                    score.accuracy,
-                    percent(score.abstention.value),
-                    said,
-                    p_value(score.p_value),
-                ]
-            )
     tests = "; ".join(
-        f"{name}: accuracy p {p_value(card.groups.accuracy_differs.p_value)} ({card.groups.accuracy_differs.method}), "
-        f"silence p {p_value(card.groups.abstention_differs.p_value)}"
-        for _, name, card in found
-        if card.groups is not None
+        f"{name}: accuracy p {p_value(groups.accuracy_differs.p_value)} ({groups.accuracy_differs.method}), "
+        f"silence p {p_value(groups.abstention_differs.p_value)}"
+        for _, name, groups, _ in found
+        if groups is not None
     )
     page.add_table(
         ["run", "group", "exact match", "withheld", "says most often", "p against the rest"],
@@ -154,14 +135,9 @@ def _add_groups(page: Page, study: Study) -> None:
         folded=f"{len(rows)} rows: exact match, silence and commonest answers of every group",
     )
     typed: list[list[Cell]] = [
-        [
-            swatch(index, name),
-            card.stereotype.typical,
-            percent(card.stereotype.by_chance),
-            p_value(card.stereotype.p_value),
-        ]
-        for index, name, card in found
-        if card.stereotype is not None and card.stereotype.typical.n
+        [swatch(index, name), stereo.typical, percent(stereo.by_chance), p_value(stereo.p_value)]
+        for index, name, _, stereo in found
+        if stereo is not None and stereo.typical.n
     ]
     if typed:
         page.add_table(
@@ -172,8 +148,8 @@ def _add_groups(page: Page, study: Study) -> None:
         )
 
 
-def _add_renamed(page: Page, study: Study) -> None:
-    found = study.renamed
+def _add_renamed(page: Page, comparison: Comparison) -> None:
+    found = comparison.renamed
     if found is None:
         return
     page.add_table(

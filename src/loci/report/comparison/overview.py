@@ -1,105 +1,128 @@
-"""The first sections of a comparison: accuracy, duels, the ceiling, the loss curves.
+"""The first sections of a comparison: accuracy, runs against each other, the error funnel, the loss curves.
 
-Knows a computed study; computes nothing itself.
+Knows a computed comparison; computes nothing itself.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 
-from loci.evaluation.comparison.comparison import Duel, Study
-from loci.evaluation.metrics import Estimate
-from loci.report.comparison.wording import listed, p_value, points, swatch
-from loci.report.figures.knowledge import ceiling_bars, loss_curves, rate_bars
+from loci.evaluation.comparison.comparison import Comparison, Pairwise
+from loci.evaluation.metrics import Estimate, Rate
+from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNKNOWABLE
+from loci.evaluation.scorecard import Scorecard
+from loci.report.comparison.wording import listed, p_value, people, percent, points, swatch, with_interval
+from loci.report.figures.knowledge import funnel_bars, loss_curves, rate_bars
 from loci.report.page import Cell, Page
 from loci.report.style import NEUTRAL, series_colour
 
 SIGNIFICANT = 0.05
 
 
-def add_headline(page: Page, study: Study) -> None:
-    """Cards: the headline accuracy of every run, and the baseline's."""
+def headline(comparison: Comparison) -> str:
+    """Whom the headline is about: the split and the file."""
+    files = f" of {listed(comparison.questions)}" if comparison.questions else ""
+    return f"{people(comparison.split)} people{files}"
+
+
+def add_headline(page: Page, comparison: Comparison) -> None:
+    """Cards: the headline accuracy of every run with what it does about other people, and the baseline's."""
     cards = []
-    for entry, card in zip(study.entries, study.cards, strict=True):
-        rate = card.accuracy.get(study.split)
-        note = (
-            f"{100 * rate.low:.1f}–{100 * rate.high:.1f} %, n\u00a0=\u00a0{rate.n:,}"
-            if rate
-            else f"not asked: {study.split}"
-        )
-        cards.append((entry.name, rate, note))
-    if study.baseline and (rate := study.baseline[1].get(study.split)):
-        cards.append((f"always “{study.baseline[0]}”", rate, "the commonest known answer"))
+    for _, entry, card in comparison:
+        others = [split for split in (TAUGHT, HELD_OUT, NEVER_READ) if split != comparison.split]
+        note = [f"{people(comparison.split)}: {with_interval(card.accuracy.get(comparison.split))}"]
+        note += [f"{_column(split)}: {_short(_shown(card, split))}" for split in others]
+        cards.append((entry.name, card.accuracy.get(comparison.split), "; ".join(note)))
+    if comparison.baseline and (rate := comparison.baseline[1].get(comparison.split)):
+        cards.append((f"always “{comparison.baseline[0]}”", rate, "the commonest known answer"))
     page.add_cards(cards)
 
 
-def add_accuracy(page: Page, study: Study) -> None:
+def _column(split: str) -> str:
+    """What is counted about the people of a split: right answers, or, where nobody could know, any answers."""
+    return f"{people(split)}, answered" if split in UNKNOWABLE else people(split)
+
+
+def _shown(card: Scorecard, split: str) -> Rate | None:
+    if split not in UNKNOWABLE:
+        return card.accuracy.get(split)
+    withheld = card.abstention.get(split)
+    return withheld.complement() if withheld is not None else None
+
+
+def _short(rate: Rate | None) -> str:
+    return percent(rate.value) if rate is not None and rate.n else "not asked"
+
+
+def add_accuracy(page: Page, comparison: Comparison) -> None:
     """Accuracy by split with intervals, and every two runs on the same questions."""
-    names = [entry.name for entry in study.entries]
-    splits = list(dict.fromkeys(split for card in study.cards for split in card.accuracy))
-    page.add_section("Accuracy", _verdict(study))
-    series = [(name, [card.accuracy.get(s) for s in splits]) for name, card in zip(names, study.cards, strict=True)]
-    colours = [series_colour(index) for index in range(len(names))]
-    if study.baseline:
-        series.append((f"always “{study.baseline[0]}”", [study.baseline[1].get(s) for s in splits]))
+    asked = dict.fromkeys(split for card in comparison.cards for split in (*card.accuracy, *card.abstention))
+    # Taught, held-out, never read about: a figure about a model is about all three, or says what was not asked.
+    splits = [*dict.fromkeys((TAUGHT, HELD_OUT)), *(s for s in asked if s not in (TAUGHT, HELD_OUT, NEVER_READ))]
+    splits.append(NEVER_READ)
+    page.add_section("Accuracy", _in_words(comparison))
+    drawn = [split for split in splits if split in asked]
+    series = [(entry.name, [_shown(card, split) for split in drawn]) for _, entry, card in comparison]
+    colours = [series_colour(index) for index, _ in enumerate(comparison.entries)]
+    if comparison.baseline:
+        answer, rates = comparison.baseline
+        series.append((f"always “{answer}”", [None if s in UNKNOWABLE else rates.get(s) for s in drawn]))
         colours.append(NEUTRAL)
     page.add_figure(
-        rate_bars(splits, series, "exact match", colours),
-        "Exact match, to the letter, with 95 % Wilson intervals. An “I don’t know” is not a right answer.",
+        rate_bars([_column(split) for split in drawn], series, "of the questions", colours),
+        "Exact match, to the letter, with 95 % Wilson intervals; an “I don’t know” is not a right answer. About people "
+        "whom the text does not tell of, any answer is made up: there the bar shows how many were answered.",
     )
-    silence = any(rate.successes for card in study.cards for rate in card.abstention.values())
-    headers = ["run", *splits, *(["withheld"] if silence else [])]
-    rows = []
-    for index, (name, card) in enumerate(zip(names, study.cards, strict=True)):
-        held = [card.abstention.get(study.split)] if silence else []
-        rows.append([swatch(index, name), *(card.accuracy.get(split) for split in splits), *held])
-    page.add_table(headers, rows)
-    if study.duels:
+    silence = any(rate.successes for card in comparison.cards for rate in card.abstention.values())
+    rows: list[list[Cell]] = []
+    for index, entry, card in comparison:
+        shown: list[Cell] = [_shown(card, split) or "not asked" for split in splits]
+        rows.append([swatch(index, entry.name), *shown, *([card.abstention.get(comparison.split)] if silence else [])])
+    page.add_table(["run", *map(_column, splits), *(["withheld"] if silence else [])], rows)
+    if comparison.pairwise:
         page.add_table(
             ["run", "against", "questions", "difference, points", "only it right", "only the other right", "p"],
-            [_duel(duel, {entry.name: i for i, entry in enumerate(study.entries)}) for duel in study.duels],
-            f"The questions about {study.people} that both were asked. The interval resamples questions; p is "
+            [_better_first(test, comparison.names) for test in comparison.pairwise],
+            f"The questions about {headline(comparison)} that both were asked. The interval resamples questions; p is "
             "McNemar’s exact test, corrected by Holm for the number of comparisons.",
         )
 
 
-def _duel(duel: Duel, index: Mapping[str, int]) -> list[Cell]:
-    """The better run first."""
-    better, worse, only_better, only_worse = duel.second, duel.first, duel.test.only_second, duel.test.only_first
-    difference = duel.difference
+def _better_first(test: Pairwise, names: list[str]) -> list[Cell]:
+    better, worse, only_better, only_worse = test.second, test.first, test.test.only_second, test.test.only_first
+    difference = test.difference
     if difference.value < 0:
         better, worse, only_better, only_worse = worse, better, only_worse, only_better
         difference = Estimate(-difference.value, -difference.high, -difference.low, difference.n)
     return [
-        swatch(index[better], better),
-        swatch(index[worse], worse),
-        duel.test.n,
+        swatch(names.index(better), better),
+        swatch(names.index(worse), worse),
+        test.test.n,
         points(difference),
         only_better,
         only_worse,
-        p_value(duel.p_value),
+        p_value(test.p_value),
     ]
 
 
-def _verdict(study: Study) -> str:
+def _in_words(comparison: Comparison) -> str:
     """The comparison in a sentence or two, for who reads nothing else."""
     scored = [
         (rate.value, entry.name)
-        for entry, card in zip(study.entries, study.cards, strict=True)
-        if (rate := card.accuracy.get(study.split)) is not None
+        for _, entry, card in comparison
+        if (rate := card.accuracy.get(comparison.split)) is not None
     ]
     if not scored:
         return ""
     best, name = max(scored)
-    text = f"**{name}** answers {100 * best:.1f} % of the {study.split} questions"
+    text = f"**{name}** answers {percent(best)} of the questions about {people(comparison.split)} people"
     if len(scored) == 1:
         return text + "."
-    against = [duel for duel in study.duels if name in (duel.first, duel.second)]
+    against = [test for test in comparison.pairwise if name in (test.first, test.second)]
     beaten = [
-        duel.second if duel.first == name else duel.first
-        for duel in against
-        if duel.p_value < SIGNIFICANT and (duel.difference.value > 0) == (duel.second == name)
+        test.second if test.first == name else test.first
+        for test in against
+        if test.p_value < SIGNIFICANT and (test.difference.value > 0) == (test.second == name)
     ]
     others = [other for _, other in scored if other != name]
     rivals = f"**{others[0]}**" if len(others) == 1 else "every other run"
@@ -114,42 +137,34 @@ def _verdict(study: Study) -> str:
     return f"{text}, more than {rivals}, but the difference may be chance."
 
 
-def add_ceiling(page: Page, study: Study) -> None:
+def add_funnel(page: Page, comparison: Comparison) -> None:
     """Where the questions go on the way to a right answer."""
-    found = [
-        (entry.name, card.ceiling)
-        for entry, card in zip(study.entries, study.cards, strict=True)
-        if card.ceiling is not None
-    ]
+    found = [(entry.name, card.error_funnel) for _, entry, card in comparison if card.error_funnel is not None]
     if not found:
         return
     page.add_section(
-        "Ceiling",
+        "Error funnel",
         "Where questions are lost on the way to a right answer. Each step keeps the questions that passed all steps "
-        "above it: first the text sets the bound, whatever the model, then the model does.",
+        "above it. What the text leaves is the ceiling of any model; what is lost below it, the model loses.",
     )
-    luck = [
-        f"{name} {ceiling.right_unwritten.successes}" for name, ceiling in found if ceiling.right_unwritten.successes
-    ]
+    luck = [f"{name} {funnel.right_unwritten.successes}" for name, funnel in found if funnel.right_unwritten.successes]
     note = f" Right answers that stand in no line, guesses that came true: {', '.join(luck)}." if luck else ""
     page.add_figure(
-        ceiling_bars([entry.name for entry in study.entries], [card.ceiling for card in study.cards]),
-        "Of all questions about people not asked about in training and not beyond knowing." + note,
+        funnel_bars(comparison.names, [card.error_funnel for card in comparison.cards]),
+        "Of all questions about held-out people." + note,
     )
-    steps = found[0][1].steps
     page.add_table(
         ["step", "left", "lost before it, because"],
         [
             [step.name, step.kept.successes, f"{before.kept.successes - step.kept.successes:,}: {step.lost_because}"]
-            for before, step in itertools.pairwise(steps)
+            for before, step in itertools.pairwise(found[0][1].steps)
         ],
         f"The steps of {found[0][0]}, in questions.",
     )
 
 
-def add_training(page: Page, study: Study) -> None:
+def add_training(page: Page, comparison: Comparison) -> None:
     """Loss curves, where runs brought them."""
-    curves = [(entry.name, entry.metrics) for entry in study.entries]
-    if any(rows for _, rows in curves):
-        page.add_section("Learning", "The loss while training, smoothed; it jumps where a new stage begins.")
-        page.add_figure(loss_curves([name for name, _ in curves], [rows for _, rows in curves]), "One seed a run.")
+    if any(entry.metrics for entry in comparison.entries):
+        page.add_section("Learning", "The loss while training, smoothed. A gap in the line: a new stage begins.")
+        page.add_figure(loss_curves([(entry.name, entry.metrics) for entry in comparison.entries]), "One seed per run.")

@@ -1,6 +1,6 @@
-"""The sections on trust: calibration, abstention, answer sets.
+"""The sections on selective prediction: calibration, abstention, answer sets.
 
-Knows a computed study; computes nothing itself.
+Knows a computed comparison; computes nothing itself.
 """
 
 from __future__ import annotations
@@ -8,123 +8,99 @@ from __future__ import annotations
 import math
 
 from loci.evaluation.calibration import Bin, Calibrator, Temperature
-from loci.evaluation.comparison.comparison import Study
+from loci.evaluation.comparison.comparison import Comparison
+from loci.evaluation.comparison.entries import Entry
 from loci.evaluation.run_calibration import AS_IT_IS
-from loci.evaluation.selective import Trust
-from loci.report.comparison.wording import listed, once, percent, share, swatch
+from loci.evaluation.selective import SelectivePrediction
+from loci.report.comparison.wording import headers, listed, meanings, once, percent, share, swatch
 from loci.report.figures.knowledge import reliability_curves, risk_curves
 from loci.report.page import Cell, Figures, Page
 
 RISKS = (0.05, 0.2)
+Found = list[tuple[int, Entry, SelectivePrediction]]
 
 
-def add_trust(page: Page, study: Study) -> None:
+def add_selective(page: Page, comparison: Comparison) -> None:
     """Calibration and abstention of every run that gives probabilities."""
-    found = [
-        (index, entry.name, card.trust)
-        for index, (entry, card) in enumerate(zip(study.entries, study.cards, strict=True))
-        if card.trust is not None
-    ]
+    found = [(index, entry, card.selective) for index, entry, card in comparison if card.selective is not None]
     if not found:
-        page.add_section("Calibration", "No run gives probabilities, so nothing can be said about trust.")
+        page.add_section("Calibration", "No run gives probabilities, so there is nothing to calibrate.")
         return
-    _add_calibration(page, study, found)
-    _add_abstention(page, study, found)
+    _add_calibration(page, comparison, found)
+    _add_abstention(page, comparison, found)
     _add_sets(page, found)
 
 
-Found = list[tuple[int, str, Trust]]
-
-
-def _add_calibration(page: Page, study: Study, found: Found) -> None:
+def _add_calibration(page: Page, comparison: Comparison, found: Found) -> None:
     page.add_section(
         "Calibration",
         "Does a probability of 80 % mean right four times in five? Points below the dotted line claim more than they "
-        "hold.",
+        "hold. Judged on people who were not taught.",
     )
-    names = [entry.name for entry in study.entries]
     raw = (
-        reliability_curves(names, [card.trust.bins if card.trust else () for card in study.cards]),
+        reliability_curves(comparison.names, [c.selective.bins if c.selective else () for c in comparison.cards]),
         "**As claimed.** Up to ten groups of about equally many answers, with 95 % intervals. The probability is of "
         "the whole answer.",
     )
-    repaired = [_repaired_bins(card.trust) for card in study.cards]
-    if any(repaired):
-        page.add_pair(raw, (reliability_curves(names, repaired), f"**Calibrated.** {_how(study)}"))
+    recalibrated = [_recalibrated_bins(card.selective) for card in comparison.cards]
+    if any(recalibrated):
+        page.add_pair(raw, (reliability_curves(comparison.names, recalibrated), f"**Calibrated.** {_how(found)}"))
     else:
         page.add_figure(*raw)
+    metrics = ["brier", "ece", "ece_floor", "auroc"]
+    if any(math.isfinite(part.auroc_knowable.value) for _, _, part in found):
+        metrics.append("auroc_knowable")
     rows: list[list[Cell]] = []
-    for index, name, trust in found:
-        floor = trust.error_floor
-        rows.append(
-            [
-                swatch(index, name),
-                trust.rows,
-                trust.brier,
-                Figures(f'{trust.error:.3f} <span class="interval">chance {floor.low:.3f}–{floor.high:.3f}</span>'),
-                trust.knows,
-                *([trust.recognises] if any(math.isfinite(t.recognises.value) for _, _, t in found) else []),
-            ]
-        )
-    headers = ["run", "answers", "Brier", "calibration error", "AUROC right / wrong"]
-    if any(math.isfinite(trust.recognises.value) for _, _, trust in found):
-        headers.append("AUROC knowable / not")
-    page.add_table(
-        headers,
-        rows,
-        "Calibration error: adaptive, 15 bins; *chance* is what perfectly honest probabilities would show on as many "
-        "answers. AUROC: how often a right answer has more confidence than a wrong one, and an answer about somebody "
-        "knowable more than one about somebody the model never met; 0.5 is blind.",
-    )
-    _add_repairs(page, study, found)
+    for index, entry, part in found:
+        figures: dict[str, Cell] = {name: getattr(part, name) for name in metrics}
+        figures["ece_floor"] = Figures(f"{part.ece_floor.low:.3f}–{part.ece_floor.high:.3f}")
+        rows.append([swatch(index, entry.name), part.rows, *figures.values()])
+    page.add_table(["run", "answers", *headers(metrics)], rows, meanings(metrics))
+    _add_recalibrations(page, found)
 
 
-def _repaired_bins(trust: Trust | None) -> tuple[Bin, ...]:
-    """The run's own calibration if it keeps one that can be judged, else a temperature fitted on half of the people."""
-    part = None if trust is None else trust.kept.after if trust.kept is not None else trust.temperature
-    return () if part is None else part.bins
+def _recalibrated_bins(part: SelectivePrediction | None) -> tuple[Bin, ...]:
+    """By the run's own calibration if it can be judged, else by a temperature fitted on half of the people."""
+    found = None if part is None else part.own.after if part.own is not None else part.temperature
+    return () if found is None else found.bins
 
 
-def _how(study: Study) -> str:
-    kept = [e.name for e, c in zip(study.entries, study.cards, strict=True) if c.trust and c.trust.kept]
-    fitted = [
-        e.name
-        for e, c in zip(study.entries, study.cards, strict=True)
-        if c.trust and not c.trust.kept and c.trust.before
-    ]
-    own = f"{listed(kept)}: by the calibration the run keeps, on questions it was not fitted on." if kept else ""
-    half = f"{listed(fitted)}: by a temperature fitted on one half of the people, on the other half." if fitted else ""
-    return " ".join(filter(None, [own, half]))
+def _how(found: Found) -> str:
+    own = [entry.name for _, entry, part in found if part.own]
+    fitted = [entry.name for _, entry, part in found if not part.own and part.before]
+    said = [f"{listed(own)}: by the run’s own calibration, on questions it was not fitted on."] if own else []
+    if fitted:
+        said.append(f"{listed(fitted)}: by a temperature fitted on one half of the people, on the other half.")
+    return " ".join(said)
 
 
-def _add_repairs(page: Page, study: Study, found: Found) -> None:
+def _add_recalibrations(page: Page, found: Found) -> None:
     rows: list[list[Cell]] = []
-    for index, name, trust in found:
-        calibration = study.contexts[index].calibration
-        parts = [("as it is", trust.before)]
-        parts += [(_described(p.calibrator), p) for p in (trust.temperature, trust.isotonic) if p is not None]
-        if trust.kept is not None and calibration is not None:
+    for index, entry, part in found:
+        calibration = entry.context.calibration
+        ways = [("as it is", part.before)]
+        ways += [(_described(p.calibrator), p) for p in (part.temperature, part.isotonic) if p is not None]
+        if part.own is not None and calibration is not None:
             source = f"fitted on {calibration.n:,} questions of {calibration.questions}"
             if calibration.calibrator != AS_IT_IS:
-                parts.append(("as it is", trust.kept.before))
-            parts.append((f"{_described(calibration.calibrator)}, {source}", trust.kept.after))
-        rows += [[swatch(index, name), repair, p.rows, p.brier, p.error] for repair, p in parts if p is not None]
-    if rows:
-        unjudged = [
-            name for index, name, trust in found if trust.kept is None and study.contexts[index].calibration is not None
-        ]
-        note = (
-            f" The calibration that {listed(unjudged)} keeps was fitted on the very questions asked here, so it cannot "
-            "be judged by them: ask others."
-            if unjudged
-            else ""
-        )
-        page.add_table(
-            ["run", "repair", "answers", "Brier", "calibration error"],
-            once(rows),
-            "Repairs, fitted on one half of the people and judged on the other unless it says otherwise; one that "
-            "names its questions is the run’s own, which `loci ask` uses. A temperature above 1 humbles." + note,
-        )
+                ways.append(("as it is", part.own.before))
+            ways.append((f"{_described(calibration.calibrator)}, {source}", part.own.after))
+        rows += [[swatch(index, entry.name), way, p.rows, p.brier, p.ece] for way, p in ways if p is not None]
+    if not rows:
+        return
+    unjudged = [entry.name for _, entry, part in found if part.own is None and entry.context.calibration is not None]
+    note = (
+        f" The calibration of {listed(unjudged)} was fitted on the very questions asked here, so it cannot be judged "
+        "by them: ask others."
+        if unjudged
+        else ""
+    )
+    page.add_table(
+        ["run", "recalibration", "answers", *headers(("brier", "ece"))],
+        once(rows),
+        "Fitted on one half of the people and judged on the other unless it says otherwise; one that names its "
+        "questions is the run’s own, which `loci ask` uses. A temperature above 1 lowers the confidence." + note,
+    )
 
 
 def _described(calibrator: Calibrator) -> str:
@@ -133,46 +109,37 @@ def _described(calibrator: Calibrator) -> str:
     return f"temperature {calibrator.value:.2f}" if isinstance(calibrator, Temperature) else "isotonic"
 
 
-def _add_abstention(page: Page, study: Study, found: Found) -> None:
+def _add_abstention(page: Page, comparison: Comparison, found: Found) -> None:
     page.add_section(
         "Abstention",
-        "What “I don’t know” saves. Answering only the surest questions lowers the share of mistakes; the lower the "
-        "curve, the better the model knows what it knows.",
+        "What “I don’t know” saves. Answering only the most confident questions lowers the share of mistakes; the "
+        "lower the curve, the better the model knows what it knows.",
     )
     page.add_figure(
-        risk_curves(
-            [entry.name for entry in study.entries], [card.trust.curve if card.trust else None for card in study.cards]
-        ),
-        "Risk against coverage over all thresholds on the probability, people beyond knowing included.",
+        risk_curves(comparison.names, [card.selective.curve if card.selective else None for card in comparison.cards]),
+        "Risk against coverage over all thresholds on the probability. People of whom the text does not tell count.",
     )
+    metrics = ("aurc", "best_aurc")
     page.add_table(
-        ["run", "area (AURC)", "best possible", *(f"answerable at {100 * risk:.0f} % mistakes" for risk in RISKS)],
+        ["run", *headers(metrics), *(f"answerable at {100 * risk:.0f} % mistakes" for risk in RISKS)],
         [
             [
-                swatch(index, name),
-                trust.area,
-                trust.curve.best_area,
-                *(percent(trust.curve.coverage_at(risk)) for risk in RISKS),
+                swatch(index, entry.name),
+                part.aurc,
+                part.curve.best_aurc,
+                *(percent(part.curve.coverage_at(risk)) for risk in RISKS),
             ]
-            for index, name, trust in found
+            for index, entry, part in found
         ],
-        "The area is the mean risk over all coverages: lower is better. *Best possible* puts every mistake last.",
+        meanings(metrics),
     )
     rows: list[list[Cell]] = []
-    for index, name, trust in found:
-        own = [(trust.kept.priced, ", its own")] if trust.kept is not None else []
-        for priced, whose in [*((priced, "") for priced in trust.priced), *own]:
-            threshold = Figures(f"{priced.threshold:.2f}" if math.isfinite(priced.threshold) else "never answer")
-            rows.append(
-                [
-                    swatch(index, name),
-                    f"{priced.level:g}{whose}",
-                    priced.as_given,
-                    threshold,
-                    priced.with_threshold,
-                    priced.answered,
-                ]
-            )
+    for index, entry, part in found:
+        own = [(part.own.cost, ", its own")] if part.own is not None else []
+        for cost, whose in [*((cost, "") for cost in part.costs), *own]:
+            threshold = Figures(f"{cost.threshold:.2f}" if math.isfinite(cost.threshold) else "never answer")
+            scores: list[Cell] = [cost.as_given, threshold, cost.with_threshold, cost.answered]
+            rows.append([swatch(index, entry.name), f"{cost.level:g}{whose}", *scores])
     if rows:
         page.add_table(
             ["run", "t", "score as it answers", "threshold", "score with it", "answered"],
@@ -180,9 +147,9 @@ def _add_abstention(page: Page, study: Study, found: Found) -> None:
             "A right answer earns 1, silence 0, a wrong one costs t/(1−t): 1, 3 and 9 points. The threshold is "
             "chosen on one half of the people and judged on the other. Below 0, silence would have been better."
             + (
-                " *Its own*: the threshold the run keeps, on its calibrated probabilities and all questions it was not "
+                " *Its own*: the run’s own threshold, on its calibrated probabilities and all questions it was not "
                 "chosen on."
-                if any(trust.kept is not None for _, _, trust in found)
+                if any(part.own is not None for _, _, part in found)
                 else ""
             ),
         )
@@ -190,20 +157,19 @@ def _add_abstention(page: Page, study: Study, found: Found) -> None:
 
 def _add_sets(page: Page, found: Found) -> None:
     rows: list[list[Cell]] = []
-    for index, name, trust in found:
-        for threshold, sets, simulated in trust.conformal:
+    for index, entry, part in found:
+        for threshold, sets, simulated in part.conformal:
             size: Cell = Figures("any answer") if threshold.unbounded else sets.size
-            rows.append(
-                [swatch(index, name), percent(threshold.coverage), sets.covered, share(simulated), size, sets.single]
-            )
+            cells: list[Cell] = [percent(threshold.coverage), sets.covered, share(simulated), size, sets.single]
+            rows.append([swatch(index, entry.name), *cells])
     if rows:
         page.add_section(
             "Answer sets",
-            "Instead of one answer, all that might be true: conformal sets, which hold the truth as often as promised "
-            "whatever the model, as long as the people asked about are of the kind it was calibrated on.",
+            "Instead of one answer, all that might be true: conformal sets, which contain the truth as often as "
+            "promised whatever the model, as long as the people asked about are of the kind it was calibrated on.",
         )
         page.add_table(
-            ["run", "promised", "held", "over random halvings", "answers in a set", "sets of one"],
+            ["run", "promised", "contains the truth", "over random halvings", "answers in a set", "sets of one"],
             once(rows),
             "Fitted on one half of the held-out people, judged on the other. *Any answer*: the truth is too often not "
             "among the model’s candidates for the promise to be kept with fewer.",

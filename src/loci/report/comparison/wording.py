@@ -1,18 +1,69 @@
-"""How a comparison speaks: probabilities, points, names with their colour, evidence with its marks.
+"""How a comparison speaks: what each metric and each kind of people is called, numbers with their intervals.
 
-Knows words only, no results.
+A metric is written in three places: computed in `loci.evaluation` (a field of the scorecard, which `--json` prints as
+it stands), named here in `METRICS`, and listed by the section that shows it. Knows words only, no results.
 """
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from loci.answering.evidence import Evidence
-from loci.evaluation.metrics import Estimate
+from loci.evaluation.metrics import Estimate, Rate
+from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNSTATED
 from loci.report.page import Cell, Figures, Markup
 from loci.report.style import series_colour
+
+PEOPLE = {TAUGHT: "taught", HELD_OUT: "held-out", UNSTATED: "not told", NEVER_READ: "never read about"}
+"""Splits as a reader is shown them; other splits by their own names."""
+
+METRICS: Mapping[str, tuple[str, str]] = {
+    # field: (header, what it means)
+    "brier": ("Brier", "*Brier*: mean squared distance of probability and truth, 0 is perfect."),
+    "ece": ("ECE", "*ECE*: expected calibration error in 15 bins of equal size."),
+    "ece_floor": (
+        "ECE by chance",
+        "*By chance*: what perfectly calibrated probabilities would show on as many answers.",
+    ),
+    "auroc": ("AUROC right / wrong", "*AUROC*: how often a right answer has more confidence than a wrong one"),
+    "auroc_knowable": (
+        "AUROC knowable / not",
+        "and an answer about people the text tells of more than one about people it does not; 0.5 is chance.",
+    ),
+    "aurc": ("AURC", "*AURC*: mean share of mistakes over all coverages, lower is better."),
+    "best_aurc": ("best possible", "*Best possible*: every mistake put last."),
+    "divergence": (
+        "KL given ‖ true, bits",
+        "*KL*: divergence of given from true shares, half a count added to each answer.",
+    ),
+    "variation": ("total variation", "*Total variation*: the share of answers that would have to change."),
+    "top_true": ("ten commonest, true", ""),
+    "top_given": ("ten commonest, given", ""),
+}
+
+
+def headers(metrics: Iterable[str]) -> list[str]:
+    """The headers of columns of metrics."""
+    return [METRICS[name][0] for name in metrics]
+
+
+def meanings(metrics: Iterable[str]) -> str:
+    """What the metrics of a table mean, for its caption."""
+    return " ".join(filter(None, (METRICS[name][1] for name in metrics)))
+
+
+def people(split: str) -> str:
+    """What the people of a split are called."""
+    return PEOPLE.get(split, split)
+
+
+def with_interval(rate: Rate | None) -> str:
+    """A share with its interval in one line of plain text."""
+    if rate is None or not rate.n:
+        return "not asked"
+    return f"{percent(rate.value)} ({100 * rate.low:.1f}–{100 * rate.high:.1f}, n\u00a0=\u00a0{rate.n:,})"
 
 
 def p_value(p: float) -> str:
@@ -22,12 +73,13 @@ def p_value(p: float) -> str:
 
 def points(estimate: Estimate) -> Figures:
     """A difference of shares in percentage points, with its sign and interval."""
-    return interval(*(_signed(100 * x) for x in (estimate.value, estimate.low, estimate.high)))
+    value, low, high = (f"{100 * x:+.1f}".replace("-", "−") for x in (estimate.value, estimate.low, estimate.high))
+    return Figures(f'{value} <span class="interval">{low} to {high}</span>')
 
 
 def share(estimate: Estimate) -> Figures:
-    """An estimated share in per cent, with its interval."""
-    value, low, high = (f"{100 * x:.1f}" for x in (estimate.value, estimate.low, estimate.high))
+    """An estimated share in per cent, with its interval, which cannot leave 0 to 100."""
+    value, low, high = (f"{100 * min(max(x, 0), 1):.1f}" for x in (estimate.value, estimate.low, estimate.high))
     return Figures(f'{value} % <span class="interval">{low}–{high}</span>')
 
 
@@ -36,20 +88,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.1f}".replace("-", "−")
-
-
 def swatch(index: int, name: str) -> Markup:
     """A run's name behind its colour."""
     name = html.escape(name)
     colour = f'<span class="swatch" style="background:{series_colour(index)}"></span>'
     return Markup(f'<span class="run" title="{name}">{colour}{name}</span>')
-
-
-def interval(value: str, low: str, high: str) -> Figures:
-    """A number with its interval, as tables show them."""
-    return Figures(f'{value} <span class="interval">{low} to {high}</span>')
 
 
 def once(rows: Iterable[list[Cell]]) -> list[list[Cell]]:

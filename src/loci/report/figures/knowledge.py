@@ -1,4 +1,4 @@
-"""Figures of what runs know: accuracy, ceiling, calibration, abstention, fabrication, popularity, groups, learning.
+"""Figures of what runs know: accuracy, error funnel, calibration, abstention, errors, popularity, groups, learning.
 
 Each takes names and results, and gives a Plotly figure; a run has the same colour in all of them. Knows nothing of
 files or pages.
@@ -6,14 +6,16 @@ files or pages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 from loci.evaluation.abstention import RiskCoverage
 from loci.evaluation.bias import GroupReport, Popularity
 from loci.evaluation.calibration import Bin
-from loci.evaluation.error_funnel import Ceiling
-from loci.evaluation.error_kinds import Kind
+from loci.evaluation.error_funnel import RIGHT, ErrorFunnel
+from loci.evaluation.error_kinds import ErrorKind
 from loci.evaluation.metrics import Rate
 from loci.report.style import BAD, GOOD, NEUTRAL, PALETTE, faded, series_colour
 
@@ -21,18 +23,22 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 KIND_COLOURS = {
-    Kind.RIGHT: GOOD,
-    Kind.WITHHELD: "#b3b8c2",
-    Kind.SAME_LINE: PALETTE[0],
-    Kind.LOOK_ALIKE_SPELLING: PALETTE[3],
-    Kind.LOOK_ALIKE_VECTOR: PALETTE[5],
-    Kind.POPULAR: PALETTE[1],
-    Kind.UNLINKED: PALETTE[4],
-    Kind.NOT_A_PLACE: BAD,
+    ErrorKind.RIGHT: GOOD,
+    ErrorKind.WITHHELD: "#b3b8c2",
+    ErrorKind.SAME_LINE: PALETTE[0],
+    ErrorKind.NEAREST_SPELLING: PALETTE[3],
+    ErrorKind.NEAREST_EMBEDDING: PALETTE[5],
+    ErrorKind.POPULAR: PALETTE[1],
+    ErrorKind.UNLINKED: PALETTE[4],
+    ErrorKind.NOT_A_PLACE: BAD,
 }
 LONGEST_NAME = 22
 WIDEST_LABEL = 14
 READABLE = 24
+CURVE_POINTS = 600
+PAUSE = 10
+"""A pause is as long as this many steps."""
+AXES = {"characters": "characters read", "seconds": "training time, s"}
 PERCENT = {"range": [-1, 101], "tickvals": [0, 20, 40, 60, 80, 100]}
 
 
@@ -42,7 +48,7 @@ def rate_bars(
     axis: str,
     colours: Sequence[str] | None = None,
 ) -> go.Figure:
-    """Horizontal bars of rates with intervals: one group a category, one colour a series, first on top."""
+    """Horizontal bars of rates with intervals: a group per category, a colour per series, first on top."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -55,7 +61,7 @@ def rate_bars(
             x=values,
             name=short(name),
             marker_color=colours[index] if colours else series_colour(index),
-            error_x=_whiskers([rate for _, rate in shown]),
+            error_x=whiskers([rate for _, rate in shown]),
             # Where the whisker would cross the label, the table has to do.
             text=[f"{100 * rate.value:.1f} %" if 100 * rate.low >= READABLE else "" for _, rate in shown],
             # Text at the foot of a bar never meets the whisker at its head.
@@ -78,25 +84,30 @@ def rate_bars(
     return figure
 
 
-def ceiling_bars(names: Sequence[str], ceilings: Sequence[Ceiling | None]) -> go.Figure:
-    """The waterfalls of several runs side by side: a step a group, a run a colour."""
-    steps = list(dict.fromkeys(step.name for found in ceilings if found for step in found.steps))
-    # "answered rightly" ends every waterfall, also where one run has a step that another lacks.
-    steps.sort(key=lambda name: name == "answered rightly")
+def funnel_bars(names: Sequence[str], funnels: Sequence[ErrorFunnel | None]) -> go.Figure:
+    """The error funnels of several runs: a group per step, a colour per run."""
+    steps = list(dict.fromkeys(step.name for found in funnels if found for step in found.steps))
+    # The right answers come last, also where one run has a step that another lacks.
+    steps.sort(key=lambda name: name == RIGHT)
     series = []
-    for name, found in zip(names, ceilings, strict=True):
+    for name, found in zip(names, funnels, strict=True):
         kept = {step.name: step.kept for step in found.steps} if found else {}
         series.append((name, [kept.get(step) for step in steps]))
     return rate_bars(steps, series, "of all questions")
 
 
 def reliability_curves(names: Sequence[str], bins: Sequence[Sequence[Bin]]) -> go.Figure:
-    """What was claimed against what was found; the diagonal is honesty."""
+    """What was claimed against what was found; the diagonal is perfect calibration."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
     figure.add_scatter(
-        x=[0, 100], y=[0, 100], mode="lines", name="honest", line={"color": NEUTRAL, "dash": "dot"}, hoverinfo="skip"
+        x=[0, 100],
+        y=[0, 100],
+        mode="lines",
+        name="calibrated",
+        line={"color": NEUTRAL, "dash": "dot"},
+        hoverinfo="skip",
     )
     for index, (name, parts) in enumerate(zip(names, bins, strict=True)):
         if not parts:
@@ -104,14 +115,14 @@ def reliability_curves(names: Sequence[str], bins: Sequence[Sequence[Bin]]) -> g
         figure.add_scatter(
             x=[100 * part.confidence for part in parts],
             y=[100 * part.accuracy.value for part in parts],
-            error_y={**_whiskers([part.accuracy for part in parts]), "color": faded(series_colour(index), 0.5)},
+            error_y={**whiskers([part.accuracy for part in parts]), "color": faded(series_colour(index), 0.5)},
             mode="lines+markers",
             cliponaxis=False,
             name=short(name),
             marker={"color": series_colour(index), "size": 8},
             line={"color": series_colour(index), "width": 2},
             customdata=[part.n for part in parts],
-            hovertemplate="claims %{x:.0f} %, holds %{y:.0f} % (%{customdata} answers)<extra>%{fullData.name}</extra>",
+            hovertemplate="claims %{x:.0f} %, right %{y:.0f} % (%{customdata} answers)<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title="probability claimed, %", **PERCENT)
     figure.update_yaxes(title="found right, %", **PERCENT)
@@ -137,24 +148,29 @@ def risk_curves(names: Sequence[str], curves: Sequence[RiskCoverage | None]) -> 
             hovertemplate="answers %{x:.0f} %, %{y:.1f} % of them wrong (threshold %{customdata:.2f})"
             "<extra>%{fullData.name}</extra>",
         )
-    figure.update_xaxes(title="questions answered, surest first, %", **PERCENT)
+    figure.update_xaxes(title="questions answered, most confident first, %", **PERCENT)
     figure.update_yaxes(title="wrong among them, %", **PERCENT)
     figure.update_layout(height=420)
     return figure
 
 
-def fabrication_bars(names: Sequence[str], tables: Sequence[Mapping[str, Mapping[Kind, Rate]]]) -> go.Figure:
-    """What became of every question: one bar a run and split, one colour a kind."""
+def error_bars(
+    runs: Sequence[tuple[str, Mapping[str, Mapping[ErrorKind, Rate]]]], label: Callable[[str], str] = str
+) -> go.Figure:
+    """What became of every question: a bar per run and split, a colour per kind. `label`: what a split is called."""
     import plotly.graph_objects as go
 
-    bars = [(name, split, kinds) for name, table in zip(names, tables, strict=True) for split, kinds in table.items()]
+    bars = [(label(split), name, kinds) for name, table in runs for split, kinds in table.items()]
+    splits = list(dict.fromkeys(split for split, _, _ in bars))
+    bars.sort(key=lambda bar: splits.index(bar[0]))
+    several = len({name for _, name, _ in bars}) > 1
+    labels = [
+        f"{wrapped(split)}<br><i>{short(name, WIDEST_LABEL)}</i>" if several else wrapped(split)
+        for split, name, _ in bars
+    ]
     figure = go.Figure()
-    outer = [wrapped(split) for _, split, _ in bars]
-    inner = [short(name, WIDEST_LABEL) for name, _, _ in bars]
-    order = sorted(range(len(bars)), key=lambda i: list(dict.fromkeys(outer)).index(outer[i]))
-    labels = [f"{outer[i]}<br><i>{inner[i]}</i>" if len(set(inner)) > 1 else outer[i] for i in order]
-    for kind in Kind:
-        rates = [bars[i][2][kind] for i in order]
+    for kind in ErrorKind:
+        rates = [kinds[kind] for _, _, kinds in bars]
         if not any(rate.successes for rate in rates):
             continue
         figure.add_bar(
@@ -215,7 +231,7 @@ def popularity_dots(names: Sequence[str], tables: Sequence[Popularity | None], t
 
 
 def group_dots(names: Sequence[str], reports: Sequence[GroupReport | None]) -> go.Figure:
-    """Accuracy by group with intervals: a row a group, a colour a run."""
+    """Accuracy by group with intervals: a row per group, a colour per run."""
     import plotly.graph_objects as go
 
     groups = list(dict.fromkeys(score.group for report in reports if report for score in report.groups))
@@ -227,7 +243,7 @@ def group_dots(names: Sequence[str], reports: Sequence[GroupReport | None]) -> g
             orientation="h",  # with the group mode: the runs of a group stand below each other
             y=[wrapped(score.group) for score in report.groups],
             x=[100 * score.accuracy.value for score in report.groups],
-            error_x=_whiskers([score.accuracy for score in report.groups]),
+            error_x=whiskers([score.accuracy for score in report.groups]),
             mode="markers",
             cliponaxis=False,
             name=short(name),
@@ -240,43 +256,59 @@ def group_dots(names: Sequence[str], reports: Sequence[GroupReport | None]) -> g
     return figure
 
 
-def loss_curves(names: Sequence[str], metrics: Sequence[Sequence[Mapping[str, Any]]], points: int = 600) -> go.Figure:
-    """Smoothed loss against characters read; a dash where a stage begins."""
+def loss_curves(runs: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], x: str = "characters") -> go.Figure:
+    """Smoothed loss against a column of metrics.jsonl: a line per stage, so that nothing is drawn where nothing was
+    trained. A pause between two stages, such as labelling, is a bar.
+    """
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for index, (name, rows) in enumerate(zip(names, metrics, strict=True)):
-        if not rows:
-            continue
-        step = max(1, len(rows) // points)
-        smooth = _smoothed([(str(row.get("stage", "")), float(row["loss"])) for row in rows])
-        kept = sorted({*range(0, len(rows), step), len(rows) - 1})
+    for index, (name, rows) in enumerate((name, rows) for name, rows in runs if rows):
+        colour = series_colour(index)
+        stages = [list(own) for _, own in groupby(rows, key=lambda row: str(row.get("stage", "")))]
+        points: list[tuple[Any, float | None, str]] = []
+        for own in stages:
+            smooth = smoothed([float(row["loss"]) for row in own])
+            step = max(1, len(rows) // CURVE_POINTS)
+            kept = sorted({*range(0, len(own), step), len(own) - 1})
+            points += [(own[i].get(x, i + 1), smooth[i], str(own[i].get("stage", ""))) for i in kept]
+            points.append((None, None, ""))
         figure.add_scatter(
-            x=[rows[i].get("characters", i + 1) for i in kept],
-            y=[smooth[i] for i in kept],
+            x=[point[0] for point in points],
+            y=[point[1] for point in points],
             mode="lines",
             name=short(name),
-            line={"color": series_colour(index), "width": 2},
-            customdata=[str(rows[i].get("stage", "")) for i in kept],
+            line={"color": colour, "width": 2},
+            customdata=[point[2] for point in points],
             hovertemplate="%{customdata}: %{y:.3f}<extra>%{fullData.name}</extra>",
         )
-    figure.update_xaxes(title="characters read")
-    figure.update_yaxes(title="loss, nats a character", rangemode="tozero")
+        for start, stop in _pauses(stages, x):
+            figure.add_vrect(x0=start, x1=stop, fillcolor=faded(colour, 0.15), line_width=0)
+    figure.update_xaxes(title=AXES.get(x, x))
+    figure.update_yaxes(title="loss, nats per character", rangemode="tozero")
     figure.update_layout(height=380, showlegend=True)
     return figure
 
 
-def _smoothed(losses: Sequence[tuple[str, float]], memory: float = 0.95) -> list[float]:
-    """Exponential average that starts anew with every stage, since another stage has another loss."""
-    values: list[float] = []
-    before = None
-    for stage, loss in losses:
-        values.append(memory * values[-1] + (1 - memory) * loss if stage == before else loss)
-        before = stage
+def _pauses(stages: Sequence[Sequence[Mapping[str, Any]]], x: str) -> list[tuple[float, float]]:
+    """Where much more of `x` passed between two stages than between two steps."""
+    steps = [b[x] - a[x] for own in stages for a, b in pairwise(own) if x in a and x in b]
+    typical = statistics.median(steps) if steps else 0.0
+    ends = [(before[-1].get(x), after[0].get(x)) for before, after in pairwise(stages)]
+    return [(a, b) for a, b in ends if a is not None and b is not None and b - a > PAUSE * typical > 0]
+
+
+def smoothed(losses: Iterable[float], memory: float = 0.95) -> list[float]:
+    """Exponential average in which the first values have no more weight than others (corrected as Adam's moments)."""
+    values, total, weight = [], 0.0, 0.0
+    for loss in losses:
+        total, weight = memory * total + (1 - memory) * loss, memory * weight + (1 - memory)
+        values.append(total / weight)
     return values
 
 
-def _whiskers(rates: Sequence[Rate]) -> dict[str, Any]:
+def whiskers(rates: Sequence[Rate]) -> dict[str, Any]:
+    """The error bars of shares drawn in per cent."""
     return {
         "type": "data",
         "symmetric": False,

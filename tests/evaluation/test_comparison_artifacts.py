@@ -10,11 +10,10 @@ import pytest
 from loci.answering.greedy import answer_questions
 from loci.cli.main import main
 from loci.evaluation.calibration import Temperature
-from loci.evaluation.comparison.artifacts import look_beside
-from loci.evaluation.comparison.comparison import study
-from loci.evaluation.comparison.entries import read_entries, read_entry
-from loci.evaluation.error_kinds import ErrorClassifier, Kind
-from loci.evaluation.rows import read_predictions, write_predictions
+from loci.evaluation.comparison.artifacts import Sources, load_entries
+from loci.evaluation.comparison.comparison import compare
+from loci.evaluation.error_kinds import ErrorClassifier, ErrorKind
+from loci.evaluation.rows import read_rows, write_rows
 from loci.evaluation.run_calibration import RunCalibration, write_calibration
 from loci.pipeline import carry_out
 from loci.report.comparison.page import comparison_page
@@ -29,7 +28,7 @@ from loci.training.sources import TrainingData
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("beside")
+    folder = tmp_path_factory.mktemp("artifacts")
     write_world(WorldSpec(people=60, outside=0.2, train_share=0.4, dev_share=0.4), folder / "world")
     return folder / "world"
 
@@ -43,9 +42,9 @@ def run(world, tmp_path):
     loaded = load_model(tmp_path / "run")
     for name in ("birth_dev", "birth_outside"):
         rows = answer_questions(loaded, Questions.read(world / f"{name}.tsv"))
-        # Untrained answers are gibberish; real places make it possible to be a look-alike's.
+        # Untrained answers are gibberish; real places make it possible to be the nearest name's.
         rows = [replace(row, prediction="London", probability=0.1 + 0.8 * i / len(rows)) for i, row in enumerate(rows)]
-        write_predictions(tmp_path / "run" / "predictions" / f"{name}.jsonl", rows)
+        write_rows(tmp_path / "run" / "predictions" / f"{name}.jsonl", rows)
     return tmp_path / "run"
 
 
@@ -58,43 +57,66 @@ def keep(run, world, name, model=None):
 
 
 def computed(run, world):
-    return study(read_entries([run]), np.random.default_rng(0), corpus=world)
+    return compare(load_entries([run], Sources(world)), np.random.default_rng(0))
 
 
 def test_vectors_of_everyone_asked_wrongly_and_taught(run, world):
-    taught = {q.subject: q.text for q in Questions.read(world / "birth_places_train.tsv")}
-    found = look_beside(read_entry(run), taught)
-    asked = {row.subject for row in read_entry(run).rows if not row.correct}
-    assert set(found.vectors) == asked | set(taught)
-    assert {len(vector) for vector in found.vectors.values()} == {16}
-    assert found.remarks == ()
-    assert look_beside(read_entry(run), {}).vectors is None
-    assert look_beside(read_entry(run / "predictions" / "birth_dev.jsonl"), taught).vectors is None
+    taught = Questions.read(world / "birth_places_train.tsv").subjects
+    (entry,) = load_entries([run])
+    asked = {row.subject for row in entry.rows if not row.correct}
+    assert set(entry.context.vectors) == asked | set(taught)
+    assert {len(vector) for vector in entry.context.vectors.values()} == {16}
+    assert entry.remarks == ()
+    assert load_entries([run / "predictions" / "birth_dev.jsonl"], Sources(world))[0].context.vectors is None
 
 
-def test_the_study_judges_with_them_and_says_when_it_cannot(run, world):
+def test_files_that_changed_since_the_training_are_not_used(run, world, tmp_path):
+    info = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    other = tmp_path / "other.txt"
+    other.write_text("root. a secret of somebody else's .\n", encoding="utf-8")
+    info["data"] |= {"corpus": str(other), "questions": str(other)}
+    (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
+    (entry,) = load_entries([run])
+    assert entry.context.corpus is None
+    assert entry.context.known == {}
+    assert len(entry.remarks) == 2
+    assert all("are not used" in remark for remark in entry.remarks)
+
+
+def test_whom_a_run_was_taught_about_is_never_held_out(run, world):
+    """A file called dev that holds train questions, and a file called train of another training."""
+    loaded = load_model(run)
+    train, dev = (Questions.read(world / f"{name}.tsv") for name in ("birth_places_train", "birth_dev"))
+    write_rows(run / "predictions" / "birth_dev.jsonl", answer_questions(loaded, train))
+    write_rows(run / "predictions" / "birth_places_train.jsonl", answer_questions(loaded, dev))
+    (entry,) = load_entries([run])
+    by_split = {split: {row.subject for row in entry.rows if row.split == split} for split in ("taught", "held-out")}
+    assert by_split == {"taught": set(train.subjects), "held-out": set(dev.subjects)}
+
+
+def test_the_comparison_uses_them_and_says_when_it_cannot(run, world):
     found = computed(run, world)
-    context = found.contexts[0]
+    context = found.entries[0].context
     assert context.vectors
-    verdicts = ErrorClassifier(context.known, context.corpus, context.vectors).verdicts(found.entries[0].rows)
-    by_chance = found.cards[0].look_alike_by_chance["held-out"]
-    members = [v.chance for v in verdicts if v.row.split == "held-out"]
+    classified = ErrorClassifier(context.known, context.corpus, context.vectors).classify(found.entries[0].rows)
+    by_chance = found.cards[0].nearest_name_by_chance["held-out"]
+    members = [one.chance for one in classified if one.row.split == "held-out"]
     assert by_chance == pytest.approx(sum(members) / len(members))
     assert by_chance > 0
     text = comparison_page(found).html()
     assert "by spelling alone" not in text
-    assert f">{Kind.LOOK_ALIKE_VECTOR.value}</th>" in text
-    alone = study(read_entries([run / "predictions" / "birth_dev.jsonl"]), np.random.default_rng(0), corpus=world)
+    assert f">{ErrorKind.NEAREST_EMBEDDING.value}</th>" in text
+    alone = computed(run / "predictions" / "birth_dev.jsonl", world)
     assert "by spelling alone" in comparison_page(alone).html()
 
 
 def test_rows_of_other_weights_get_no_vectors_and_no_calibration(run, world):
     keep(run, world, "birth_dev")
     for file in (run / "predictions").iterdir():
-        write_predictions(file, [replace(row, model="other") for row in read_predictions(file)])
+        write_rows(file, [replace(row, model="other") for row in read_rows(file)])
     found = computed(run, world)
-    assert found.contexts[0].vectors is None
-    assert found.contexts[0].calibration is None
+    assert found.entries[0].context.vectors is None
+    assert found.entries[0].context.calibration is None
     assert len(found.remarks) == 2
     assert all(remark.startswith("run: ") and "other weights" in remark for remark in found.remarks)
 
@@ -102,18 +124,18 @@ def test_rows_of_other_weights_get_no_vectors_and_no_calibration(run, world):
 def test_a_calibration_of_other_weights_is_not_used(run, world):
     keep(run, world, "birth_dev", model="other")
     found = computed(run, world)
-    assert found.contexts[0].calibration is None
-    assert found.contexts[0].vectors
+    assert found.entries[0].context.calibration is None
+    assert found.entries[0].context.vectors
     assert "other weights" in found.remarks[0]
 
 
 def test_a_kept_calibration_is_used_and_said(run, world, capsys):
     keep(run, world, "birth_places_train")
     found = computed(run, world)
-    assert found.contexts[0].fitted_on == frozenset()
-    assert found.cards[0].trust.kept.after.rows == found.cards[0].trust.rows
+    assert found.entries[0].context.fitted_on == frozenset()
+    assert found.cards[0].selective.own.after.rows == found.cards[0].selective.rows
     text = comparison_page(found).html()
-    assert "by the calibration the run keeps" in text
+    assert "by the run’s own calibration" in text
     assert "questions of birth_places_train.tsv" in text
     assert "0.5, its own" in text
     assert re.search(r", calibrated [^<]*%: withheld", text)
@@ -122,14 +144,14 @@ def test_a_kept_calibration_is_used_and_said(run, world, capsys):
     assert main(["report", str(run), "--corpus", str(world), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)["runs"][0]
     assert data["calibration"]["questions"] == "birth_places_train.tsv"
-    assert data["trust"]["kept"]["after"]["rows"] == data["trust"]["rows"]
+    assert data["selective"]["own"]["after"]["rows"] == data["selective"]["rows"]
 
 
 def test_questions_it_was_fitted_on_do_not_judge_it(run, world):
     keep(run, world, "birth_dev")
     found = computed(run, world)
-    assert found.contexts[0].fitted_on == {q.text for q in Questions.read(world / "birth_dev.tsv")}
-    assert found.cards[0].trust.kept is None
+    assert found.entries[0].context.fitted_on == {q.text for q in Questions.read(world / "birth_dev.tsv")}
+    assert found.cards[0].selective.own is None
     text = comparison_page(found).html()
     assert "cannot be judged by them" in text
     assert "by a temperature fitted on one half" in text
