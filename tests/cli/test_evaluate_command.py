@@ -64,10 +64,10 @@ def test_probabilities_of_other_systems_are_judged_where_there_are_any(folder, t
     found = json.loads(capsys.readouterr().out)["probabilities"]
     # Squared distances 0.01, 0.04, 0.04, 0.01; both right answers stand above both wrong ones.
     assert found["brier"]["value"] == pytest.approx(0.025)
-    assert found["error"] == pytest.approx(0.15)
+    assert found["ece"] == pytest.approx(0.15)
     assert found["auroc"]["value"] == 1
     # Risks 0, 0, 1/3, 1/2 at the four coverages.
-    assert found["area"] == pytest.approx((1 / 3 + 1 / 2) / 4)
+    assert found["aurc"] == pytest.approx((1 / 3 + 1 / 2) / 4)
 
 
 def test_alternatives_are_a_runs_own(folder, tmp_path, capsys):
