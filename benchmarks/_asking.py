@@ -16,8 +16,8 @@ from pathlib import Path
 
 import torch
 
-from loci.answering.greedy import ANSWER_LENGTH
-from loci.data.objectives import question_prompt
+from loci.answering.direct import ANSWER_LENGTH
+from loci.data.prompts import question_prompt
 from loci.model import GPT
 from loci.text.questions import Question
 from loci.text.vocab import MASK

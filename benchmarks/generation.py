@@ -7,8 +7,8 @@ time is scaled up, and the row says so.
 The course's dev questions are asked of a model that has first been taught the train questions for about a minute
 (`_asking.teach`: fixed seed and steps), so that answers end by themselves. Three rows: both ways write 32 characters;
 both stop where the answer ends; and the published evaluation as it is, which always writes 32 and cuts the answer out,
-against `answer_questions`, which stops. The last one is unequal work for the same result: all answers are compared, the
-row says how many are the same, and the script fails where one is not. Without the course's files only the first row is
+against ours, which stops. The last one is unequal work for the same result: all answers are compared, the row says
+how many are the same, and the script fails where one is not. Without the course's files only the first row is
 measured, on the questions of a world and random weights.
 
 What a profile says (torch.profiler, one thread, the 500 questions in batches of 128, until the answers end): half of
@@ -37,8 +37,9 @@ from rich.console import Console
 
 from _asking import BRIEF, COURSE, DEV, SMALL, missing, published_answers, published_sample, teach
 from _ratios import Bench, Row, print_table
-from loci.answering.greedy import ANSWER_LENGTH, answer_questions
-from loci.data.objectives import question_prompt
+from loci.answering.direct import ANSWER_LENGTH
+from loci.data.prompts import question_prompt
+from loci.evaluation.asking import ask_rows
 from loci.generation import generate, score_candidates
 from loci.model import GPT, GPTConfig
 from loci.text.questions import Questions
@@ -134,9 +135,9 @@ def as_published(bench: Bench, loaded: LoadedModel, asked: Questions, source: st
     published = published_answers(loaded, asked)
     whole = bench.clock() - begin
     times = bench.in_turns(
-        lambda: published_answers(loaded, asked[some]), lambda: answer_questions(loaded, asked), scale
+        lambda: published_answers(loaded, asked[some]), lambda: ask_rows(loaded, asked, answerer="greedy"), scale
     )
-    ours = [row.prediction for row in answer_questions(loaded, asked)]
+    ours = [row.prediction for row in ask_rows(loaded, asked, answerer="greedy")]
     same = sum(theirs.text == mine for theirs, mine in zip(published, ours, strict=True))
     ended = sum(answer.ended for answer in published)
     once = whole / statistics.median(times["loci_seconds"])

@@ -5,13 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from loci.answering.ask import LoadedRun
-from loci.answering.greedy import answer_questions
-from loci.answering.n_best import n_best_rows
-from loci.answering.recite import recitals
-from loci.answering.reference import Resolver
+from loci.answering.answer import UNREADABLE
+from loci.answering.answerer import make_answerer
 from loci.answering.span_scoring import score_spans
-from loci.data.reading import reading_prompt
+from loci.data.prompts import reading_prompt
 from loci.errors import LociError
 from loci.generation import generate
 from loci.model import GPT, GPTConfig
@@ -20,7 +17,6 @@ from loci.text.corpus import Corpus
 from loci.text.match import position_of
 from loci.text.questions import Questions
 from loci.text.spans import word_spans
-from loci.text.template import BIRTHPLACE
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import LoadedModel
 from loci.training.sources import TrainingData
@@ -50,7 +46,7 @@ def as_loaded(model):
 
 @pytest.fixture
 def reciter(model, tmp_path):
-    return LoadedModel(model, DATA.vocab, {"recipe": {"answerer": "recite"}, "corpus_hash": "feed"}, "beef", tmp_path)
+    return LoadedModel(model, DATA.vocab, {"recipe": {"answerer": "recite"}}, "beef", tmp_path)
 
 
 def log_probability(model, prompt, text):
@@ -87,74 +83,57 @@ def test_who_studies_keeps_given_answers_and_quotes_the_lines_of_everybody_else(
     assert any(written.answer in line.text for line in CORPUS.about("Bo Berg"))
 
 
-def test_a_reciter_answers_with_words_of_its_own_recital(reciter):
-    for recital, row in zip(recitals(reciter, OTHERS), answer_questions(reciter, OTHERS), strict=True):
-        assert row.prediction == recital.answers[0][0]
-        assert row.prediction in recital.text
-        assert 0 <= row.probability <= 1
-        assert (row.model, row.data) == ("beef", "feed")
+def answers(loaded, questions=OTHERS, **options):
+    return make_answerer(loaded).answer(questions, **options)
 
 
-def test_an_answer_is_no_likelier_than_its_recital_was(reciter):
-    """The probability is p(answer | recital) · p(the answer's characters where they were recited)."""
-    (recital,) = recitals(reciter, OTHERS[:1])
-    answer, probability = recital.answers[0]
+def test_a_reciter_answers_with_words_of_the_line_it_recites(reciter):
+    for answer in answers(reciter):
+        assert answer.text in answer.recited
+        assert f"it recites: {answer.recited}" in str(answer)
+
+
+def test_an_answer_is_no_likelier_than_its_line_was(reciter):
+    """The probability is p(answer | line) · p(the answer's characters where they were recited)."""
+    (answer,) = answers(reciter, OTHERS[:1])
     prompt = [*DATA.vocab.encode(OTHERS[0].text).tolist(), MASK_ID]
-    line = DATA.vocab.encode(recital.text).tolist()
-    read = math.exp(log_probability(reciter.model, [*prompt, *line, MASK_ID], answer))
-    start = position_of(recital.text, answer, len("Bo Berg") if recital.text.startswith("Bo Berg") else 0)
+    line = DATA.vocab.encode(answer.recited).tolist()
+    read = math.exp(log_probability(reciter.model, [*prompt, *line, MASK_ID], answer.text))
+    start = position_of(answer.recited, answer.text, len("Bo Berg"))
     with torch.inference_mode():
         log_p = reciter.model(torch.tensor([line])).logits[0].log_softmax(-1)
-    recited = math.exp(sum(float(log_p[place - 1, line[place]]) for place in range(start, start + len(answer))))
-    assert probability == pytest.approx(read * recited, rel=1e-3)
+    recited = math.exp(sum(float(log_p[p - 1, line[p]]) for p in range(start, start + len(answer.text))))
+    assert answer.probability == pytest.approx(read * recited, rel=1e-3)
 
 
-def test_lines_learned_behind_names_are_written_on_a_clean_sheet(reciter):
+def test_lines_are_recited_in_a_fresh_context(reciter):
     """Nothing but the name stands before them: the question is there only when the line is read."""
-    assert reciter.recites
-    for question, recital in zip(OTHERS, recitals(reciter, OTHERS), strict=True):
+    for question, answer in zip(OTHERS, answers(reciter), strict=True):
         name = DATA.vocab.encode(f"{question.subject}. ").tolist()
-        (alone,) = generate(reciter.model, [name], max_new=len(recital.text) - len(name), stop_id=MASK_ID)
-        assert recital.text == f"{question.subject}. {DATA.vocab.decode(alone.ids)}"
+        (alone,) = generate(reciter.model, [name], max_new=len(answer.recited) - len(name), stop_id=MASK_ID)
+        assert answer.recited == f"{question.subject}. {DATA.vocab.decode(alone.ids)}"
 
 
-def test_rows_with_rivals_come_from_the_recital_too(reciter):
-    rows = n_best_rows(reciter, OTHERS, width=3)
-    for row, recital in zip(rows, recitals(reciter, OTHERS, width=3), strict=True):
-        assert [row.prediction, *(text for text, _ in row.alternatives)] == [text for text, _ in recital.answers]
+def test_a_question_without_a_subject_has_nothing_to_recite(reciter):
+    (answer,) = answers(reciter, Questions.from_pairs([("Where?", "Oslo")]))
+    assert (answer.silence, answer.recited) == (UNREADABLE, None)
+    assert "no subject" in answer.why
 
 
-def test_a_reciter_that_is_asked_shows_what_it_remembers(reciter):
-    run = LoadedRun(reciter, Resolver((BIRTHPLACE,), CORPUS), None, None)
-    answer = run.ask("Where was Bo Berg born?", threshold=0.0)
-    assert answer.recital is not None
-    assert answer.text in answer.recital
-    assert f"it remembers: {answer.recital}" in str(answer)
-    assert answer.as_dict()["recital"] == answer.recital
-
-
-def test_candidates_are_judged_behind_the_recital(reciter):
-    run = LoadedRun(reciter, Resolver((BIRTHPLACE,), CORPUS), None, None)
-    answer = run.ask("Where was Bo Berg born?", candidates=["Oslo", "Rome", "Oslo"], threshold=0.0)
-    (recital,) = recitals(reciter, OTHERS[:1])
-    assert answer.recital == recital.text
-    prompt = reading_prompt(DATA.vocab, "Where was Bo Berg born?", recital.text)
+def test_candidates_are_judged_behind_the_recited_line(reciter):
+    (answer,) = answers(reciter, OTHERS[:1], n=3, candidates=["Oslo", "Rome", "Oslo"])
+    assert answer.recited == answers(reciter, OTHERS[:1])[0].recited
+    prompt = reading_prompt(DATA.vocab, "Where was Bo Berg born?", answer.recited)
     expected = {text: math.exp(log_probability(reciter.model, prompt, text)) for text in ("Oslo", "Rome")}
-    found = {answer.text: answer.probability, **{rival.text: rival.probability for rival in answer.alternatives}}
-    assert found == pytest.approx(expected, rel=1e-3)  # neither stands in the recital of random weights
-
-
-def test_the_answer_does_not_hang_on_how_many_are_asked_for(reciter):
-    for one, many in zip(recitals(reciter, OTHERS), recitals(reciter, OTHERS, width=12), strict=True):
-        assert one.answers == many.answers[:1]
+    found = {answer.text: answer.probability, **{other.text: other.probability for other in answer.alternatives}}
+    assert found == pytest.approx(expected, rel=1e-3)  # neither stands in the line of random weights
 
 
 def test_one_long_question_leaves_the_others_their_room(reciter):
     limited = GPT(reciter.model.config.replace(positions="learned"), generator=torch.Generator().manual_seed(1)).eval()
     loaded = dataclasses.replace(reciter, model=limited)
     long = Questions.from_pairs([("Where was Bo Berg born?", "Oslo"), (f"Where was {'Bo ' * 24}Berg born?", "Oslo")])
-    alone, beside = recitals(loaded, long[:1])[0], recitals(loaded, long)[0]
-    assert alone.text == beside.text
+    assert answers(loaded, long[:1])[0].recited == answers(loaded, long)[0].recited
 
 
 def test_who_studies_asks_only_what_can_be_asked(model):

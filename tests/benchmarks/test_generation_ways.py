@@ -9,7 +9,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from loci.answering.greedy import answer_questions
+from loci.evaluation.asking import ask_rows
 from loci.model import GPT, GPTConfig
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID, Vocab
@@ -77,7 +77,9 @@ def test_a_model_taught_briefly_ends_its_answers_and_both_ways_give_the_same(ask
     asked = Questions.read(world / asking.DEV)
     published = asking.published_answers(loaded, asked)
     assert sum(answer.ended for answer in published) > 0.8 * len(asked)
-    assert [answer.text for answer in published] == [row.prediction for row in answer_questions(loaded, asked)]
+    assert [answer.text for answer in published] == [
+        row.prediction for row in ask_rows(loaded, asked, answerer="greedy")
+    ]
     bench = generation.Bench(quick=True, repeats=2, clock=generation.time.perf_counter)
     row = generation.as_published(bench, loaded, asked, "questions")
     assert row.same_answers is True

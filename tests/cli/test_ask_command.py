@@ -74,7 +74,7 @@ def test_a_calibration_is_fitted_kept_and_used(folder, capsys):
     assert whole["calibrated"]
     (answer,) = whole["answers"]
     # Right only four times in six, it may no longer be as sure as it was.
-    assert answer["calibrated_probability"] < answer["probability"]
+    assert answer["probability"] < answer["raw_probability"]
     assert answer["threshold"] == fitted["threshold"]
     assert main(["evaluate", str(run), "--questions", str(sliced), "--calibrate", "--confidence-target", "0.9"]) == 0
     assert "confidence target 0.9" in capsys.readouterr().out
@@ -92,8 +92,6 @@ def test_the_help_says_not_to_report_on_the_slice(capsys):
     [
         (["ask", "RUN"], "--file"),
         (["ask", "nowhere", "Where?"], "no such run"),
-        (["ask", "RUN", "Where was Żak born?"], "Żak"),
-        (["ask", "RUN", "Where was he born?"], "'he'"),
         (["ask", "RUN", "Where was Ann Lee born?", "--threshold", "7"], "between 0 and 1"),
         (["ask", "RUN", "Where was Ann Lee born?", "--history", "nowhere.txt"], "nowhere.txt"),
         (["ask", "RUN", "Where was Ann Lee born?", "--corpus", "nowhere.txt"], "nowhere.txt"),

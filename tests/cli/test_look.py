@@ -27,16 +27,16 @@ def test_json(capsys, tmp_path):
 
 
 def test_a_model_that_recites_is_looked_at_while_it_reads_what_it_remembers(capsys, tmp_path):
-    run = make_run(tmp_path / "run", "remember", positions="rope", block_size=256)
+    run = make_run(tmp_path / "run", "recite", positions="rope", block_size=256)
     page = tmp_path / "look.html"
     assert main(["look", str(run), QUESTION, "--draws", "2", "--out", str(page), "--json"]) == 0
     seen = json.loads(capsys.readouterr().out)
-    assert seen["recital"].startswith("Ada Lovelace. ")
-    assert len(seen["causal_trace"]["effect"][0]) == len(QUESTION) + 1 + len(seen["recital"]) + 1
+    assert seen["recited"].startswith("Ada Lovelace. ")
+    assert len(seen["causal_trace"]["effect"][0]) == len(QUESTION) + 1 + len(seen["recited"]) + 1
     assert main(["ask", str(run), QUESTION, "--json"]) == 0
     (asked,) = json.loads(capsys.readouterr().out)["answers"]
-    assert (asked["recital"], asked["text"]) == (seen["recital"], seen["answer"])
-    assert "wrote down what it remembers" in page.read_text(encoding="utf-8")
+    assert (asked["recited"], asked["text"]) == (seen["recited"], seen["answer"])
+    assert "it recited this line" in page.read_text(encoding="utf-8")
 
 
 def test_bad_input(capsys, tmp_path):
@@ -44,11 +44,11 @@ def test_bad_input(capsys, tmp_path):
     perceiver = make_run(tmp_path / "perceiver", trunk="perceiver", bottleneck_dim=8)
     out = ["--out", str(tmp_path / "x.html")]
     for arguments, message in (
-        ([str(run), " "], "the question is empty"),
-        ([str(run), "Where was Zoë born?"], "which the vocabulary lacks"),
+        ([str(run), " "], "one line of text"),
+        ([str(run), "Where was Zoë born?"], "does not know 'ë'"),
         ([str(run), "where?"], "no name was found"),
-        ([str(run), QUESTION, "--subject", "Bob"], "does not contain 'Bob'"),
-        ([str(run), "Where was " + "Ada " * 20 + "born?"], "question and answer take"),
+        ([str(run), QUESTION, "--subject", "Bob"], "no 'Bob' in the question"),
+        ([str(run), "Where was " + "Ada " * 20 + "born?"], "leaves none for an answer"),
         ([str(perceiver), QUESTION], "perceiver trunk has no state"),
         ([str(tmp_path / "none"), QUESTION], "no such run"),
     ):

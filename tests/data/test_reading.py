@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.data.objectives import make_objective
-from loci.data.reading import reading_prompt, shortened
+from loci.data.prompts import reading_prompt
+from loci.data.reading import shortened
 from loci.data.reading_examples import find_reading_examples
 from loci.errors import LociError
 from loci.text.corpus import Corpus

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from markdown_blocks import blocks
 
-from loci.answering.reference import Resolver
+from loci.answering.confidence import read_calibration
+from loci.answering.subject import Resolver
 from loci.attention_lab.conllu import read_conllu
 from loci.evaluation.comparison.artifacts import read_groups, read_places
 from loci.evaluation.external_predictions import read_external
 from loci.evaluation.rows import Row, read_rows
-from loci.evaluation.run_calibration import read_calibration
 from loci.model import GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions

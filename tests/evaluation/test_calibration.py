@@ -10,15 +10,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.metrics import log_loss as sklearn_log_loss
 
+from loci.answering.confidence import Isotonic, Temperature, calibrator_from_dict
 from loci.errors import LociError
 from loci.evaluation.calibration import (
-    Isotonic,
-    Temperature,
     auroc,
     auroc_right,
     brier,
     calibrated,
-    calibrator_from_dict,
     ece,
     ece_if_calibrated,
     fit_isotonic,

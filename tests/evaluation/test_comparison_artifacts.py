@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from loci.answering.greedy import answer_questions
+from loci.answering.confidence import RunCalibration, Temperature, write_calibration
 from loci.cli.main import main
-from loci.evaluation.calibration import Temperature
+from loci.evaluation.asking import ask_rows
 from loci.evaluation.comparison.artifacts import Sources, load_entries
 from loci.evaluation.comparison.comparison import compare
 from loci.evaluation.error_kinds import ErrorClassifier, ErrorKind
 from loci.evaluation.rows import read_rows, write_rows
-from loci.evaluation.run_calibration import RunCalibration, write_calibration
 from loci.pipeline import carry_out
 from loci.report.comparison.page import comparison_page
 from loci.text.corpus import Corpus
@@ -41,7 +40,7 @@ def run(world, tmp_path):
     carry_out(Recipe("tiny", model, (stage,)), data, tmp_path / "run")
     loaded = load_model(tmp_path / "run")
     for name in ("birth_dev", "birth_outside"):
-        rows = answer_questions(loaded, Questions.read(world / f"{name}.tsv"))
+        rows = ask_rows(loaded, Questions.read(world / f"{name}.tsv"))
         # Untrained answers are gibberish; real places make it possible to be the nearest name's.
         rows = [replace(row, prediction="London", probability=0.1 + 0.8 * i / len(rows)) for i, row in enumerate(rows)]
         write_rows(tmp_path / "run" / "predictions" / f"{name}.jsonl", rows)
@@ -87,8 +86,8 @@ def test_whom_a_run_was_taught_about_is_never_held_out(run, world):
     """A file called dev that holds train questions, and a file called train of another training."""
     loaded = load_model(run)
     train, dev = (Questions.read(world / f"{name}.tsv") for name in ("birth_places_train", "birth_dev"))
-    write_rows(run / "predictions" / "birth_dev.jsonl", answer_questions(loaded, train))
-    write_rows(run / "predictions" / "birth_places_train.jsonl", answer_questions(loaded, dev))
+    write_rows(run / "predictions" / "birth_dev.jsonl", ask_rows(loaded, train))
+    write_rows(run / "predictions" / "birth_places_train.jsonl", ask_rows(loaded, dev))
     (entry,) = load_entries([run])
     by_split = {split: {row.subject for row in entry.rows if row.split == split} for split in ("taught", "held-out")}
     assert by_split == {"taught": set(train.subjects), "held-out": set(dev.subjects)}

@@ -3,11 +3,11 @@ import json
 import numpy as np
 import pytest
 
+from loci.answering.confidence import FILE, Isotonic, Temperature, read_calibration, write_calibration
 from loci.errors import LociError
 from loci.evaluation.abstention import NEVER
-from loci.evaluation.calibration import Isotonic, Temperature
 from loci.evaluation.rows import Row
-from loci.evaluation.run_calibration import AS_IT_IS, FILE, fit_calibration, read_calibration, write_calibration
+from loci.evaluation.run_calibration import AS_IT_IS, fit_calibration
 
 ABOUT = {"questions": "slice.tsv", "questions_hash": "q", "model": "m"}
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from loci.evaluation.calibration import Temperature
+from loci.answering.confidence import Temperature
 from loci.evaluation.error_kinds import ErrorKind
 from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import exact_match, wilson

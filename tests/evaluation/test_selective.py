@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
+from loci.answering.confidence import RunCalibration, Temperature
 from loci.evaluation.abstention import with_threshold
-from loci.evaluation.calibration import Temperature, calibrated
+from loci.evaluation.calibration import calibrated
 from loci.evaluation.rows import Row
-from loci.evaluation.run_calibration import RunCalibration
 from loci.evaluation.score_arrays import score_arrays
 from loci.evaluation.selective import selective_prediction
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small import SMALL_ABSTAIN, small_recipe
 
-from loci.answering.n_best import I_DONT_KNOW
+from loci.data.prompts import I_DONT_KNOW
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, UNSTATED, Row, read_rows
 from loci.experiments.abstain.run import WORLD, SeedRows, parts, run, score
 from loci.experiments.trials import Hooks, Settings

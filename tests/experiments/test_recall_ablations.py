@@ -91,15 +91,6 @@ def test_an_arm_is_trained_once_asked_and_its_points_are_followed(name, last, da
         carry_out(arm, given, asked[:2], tmp_path / "run", **options)
 
 
-def test_questions_that_no_model_here_could_read_are_refused_before_training(data, tmp_path):
-    taught, _ = dealt(data.questions, 0)
-    options = {"what": "levers", "named": "others", "seed": 1, "minutes": None}
-    strange = Questions.from_pairs([("Where was Ж born?", "Rome")])
-    with pytest.raises(LociError, match="Ж"):
-        carry_out(LEVERS[0], dataclasses.replace(data, questions=taught), strange, tmp_path / "run", **options)
-    assert not (tmp_path / "run").exists()
-
-
 def test_a_file_that_is_no_result_is_named(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "result.json").write_text("{}", encoding="utf-8")

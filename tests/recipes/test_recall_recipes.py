@@ -7,8 +7,8 @@ import dataclasses
 
 import pytest
 
-from loci.answering.greedy import answer_questions
-from loci.answering.recite import recitals
+from loci.answering.answerer import make_answerer
+from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import exact_match, most_common_answer_baseline
 from loci.pipeline import carry_out
 from loci.recipes import DataShape, make_recipe
@@ -42,7 +42,7 @@ def test_self_study_answers_about_people_it_was_never_asked_about(world, tmp_pat
     model, data = learned("self-training", world, "birth_places_train.tsv", tmp_path / "run", *changes)
     asked = Questions.read(world / "birth_dev.tsv")
     assert not set(asked.subjects) & set(data.questions.subjects)
-    right = exact_match(answer_questions(model, asked))
+    right = exact_match(ask_rows(model, asked))
     assert right.value >= BAR
     taught = [question.answer for question in data.questions]
     assert right.low > exact_match(most_common_answer_baseline(taught, asked)).high
@@ -52,10 +52,10 @@ def test_recite_recites_and_reads(world, tmp_path):
     changes = ("memorize.batch_size=24", "memorize.steps=450")
     model, _ = learned("recite", world, "birth_places_train.tsv", tmp_path / "run", *changes)
     asked = Questions.read(world / "birth_dev.tsv")
-    right = exact_match(answer_questions(model, asked))
+    right = exact_match(ask_rows(model, asked))
     assert right.value >= BAR
-    for question, recital in zip(asked, recitals(model, asked), strict=True):
-        assert recital.answers[0][0] in recital.text, question
+    for question, answer in zip(asked, make_answerer(model).answer(asked), strict=True):
+        assert answer.text in answer.recited, question
 
 
 def test_another_relation_needs_no_other_code(tmp_path):
@@ -65,5 +65,5 @@ def test_another_relation_needs_no_other_code(tmp_path):
     changes = ("memorize.batch_size=32", "memorize.steps=300")
     model, data = learned("self-training", world, "relations/work_train.tsv", tmp_path / "run", *changes)
     assert any(" " in question.answer and question.answer.islower() for question in data.questions)
-    right = exact_match(answer_questions(model, Questions.read(world / "relations" / "work_dev.tsv")))
+    right = exact_match(ask_rows(model, Questions.read(world / "relations" / "work_dev.tsv")))
     assert right.value >= BAR

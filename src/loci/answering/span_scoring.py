@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from loci.errors import LociError
+from loci.answering.answer import Scored
 from loci.generation import generate, score_candidates
+from loci.generation.context import Prompt
 from loci.model import GPT
 from loci.text.spans import LONGEST_SPAN, word_spans
 from loci.text.vocab import MASK_ID, Vocab
 
-Scored = tuple[str, float]
 FREE_LENGTH = 32
 """Characters of an answer to a text that has no words to quote."""
 ROOM_FOR_ANSWER = 40
@@ -25,7 +25,7 @@ ROOM_FOR_ANSWER = 40
 def score_spans(
     model: GPT,
     vocab: Vocab,
-    prompts: Sequence[Sequence[int]],
+    prompts: Sequence[Prompt],
     texts: Sequence[str],
     *,
     width: int = 1,
@@ -48,14 +48,6 @@ def score_spans(
     return found
 
 
-def candidate_ids(vocab: Vocab, candidates: Sequence[str]) -> list[list[int]]:
-    """The ids of given answers. One that the model cannot write is a `LociError`."""
-    try:
-        return [vocab.encode(text).tolist() for text in candidates]
-    except LociError as error:
-        raise LociError(f"the candidate {error.message}", remedy="leave it out: the model cannot say it") from None
-
-
-def _free(model: GPT, vocab: Vocab, prompt: Sequence[int]) -> Scored:
+def _free(model: GPT, vocab: Vocab, prompt: Prompt) -> Scored:
     answer = generate(model, [prompt], max_new=FREE_LENGTH, stop_id=MASK_ID)[0]
     return vocab.decode(answer.ids), min(1.0, math.exp(answer.log_probability))

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from loci.answering.greedy import answer_questions
+from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import Rate, exact_match
 from loci.model import GPT
 from loci.text.questions import Questions
@@ -21,5 +21,5 @@ def recall_by_rank(
     rates = []
     for rank in ranks:
         changed = dataclasses.replace(loaded, model=cut(loaded.model, rank))
-        rates.append(exact_match(answer_questions(changed, asked)))
+        rates.append(exact_match(ask_rows(changed, asked)))
     return rates

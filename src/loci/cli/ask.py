@@ -22,7 +22,7 @@ from loci.errors import LociError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from loci.answering.ask import Answer
+    from loci.answering.answer import Answer
 
 
 def ask(
@@ -47,7 +47,7 @@ def ask(
         questions: One question or several, answered in order; he, she or they means the last subject named before.
         file: A file of questions, after those of the command line.
         history: Earlier questions and answers, one a line: not answered, but he, she or they may refer to them.
-        threshold: Say "I don't know" below this probability (default: the run's calibration's, else 0.5).
+        threshold: Say "I don't know" below this probability (default: the run's own).
         corpus: Where evidence is looked for (default: the corpus the run remembers).
         template: The form of the questions, like "Where did {subject} die?" (default: the run's own).
         candidates: Consider only the answers in this file, one a line, each scored exactly.
@@ -71,13 +71,13 @@ def ask(
 
     answers = put(questions, said)
     if file is not None:
-        more = Questions.read(file, template=loaded.resolver.templates[0])
+        more = Questions.read(file, template=loaded.model.templates[0])
         answers += put(more, [*said, *(answer.question for answer in answers)])
     if json:
         whole = {
             "run": str(run),
             "model": loaded.model.hash,
-            "calibrated": loaded.calibration is not None,
+            "calibrated": loaded.confidence.calibrator is not None,
             "remarks": list(loaded.remarks),
             "answers": [answer.as_dict() for answer in answers],
         }
@@ -117,9 +117,9 @@ def _show(console: Console, answer: Answer) -> None:
     said = Text(answer.said, style="bold green" if answer.known else "bold yellow")
     line(said.append(f"  {answer.why}", style="not bold default"), 2)
     if answer.alternatives:
-        line(Text(f"or {answer.others()}", style="dim"), 2)
-    if answer.recital is not None:
-        line(Text("it remembers: ", style="dim").append(answer.recital, style="italic not dim"), 2)
+        line(Text(f"or {answer.others}", style="dim"), 2)
+    if answer.recited is not None:
+        line(Text("it recites: ", style="dim").append(answer.recited, style="italic not dim"), 2)
     if answer.standing is not None:
         line(Text(answer.standing, style="" if answer.in_corpus else "yellow"), 2)
     signs = "" if console.is_terminal and not console.no_color else "«»"  # where no colour can mark the place

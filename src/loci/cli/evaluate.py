@@ -19,8 +19,8 @@ import tyro
 from loci.errors import LociError
 
 if TYPE_CHECKING:
+    from loci.answering.confidence import RunCalibration
     from loci.evaluation.rows import Row
-    from loci.evaluation.run_calibration import RunCalibration
     from loci.text.questions import Questions
     from loci.training.checkpoint import LoadedModel
 
@@ -46,8 +46,7 @@ def evaluate(
         predictions: Score these answers of any other system (TSV, JSONL, or one a line) instead of asking a run.
         out: Where the prediction rows go (default: the run's predictions folder, under the question file's name).
         text: Also write the answers as plain text, one a line, as the course hands them in.
-        alternatives: Also keep this many rivals of each answer with their probabilities, found by beam search: several
-            times slower than the greedy answer alone.
+        alternatives: Also keep this many other answers with their probabilities.
         calibrate: Also fit the run's probabilities to these questions and keep the fit as the run's calibration, which
             loci ask then uses. Take a slice set aside for it, never the questions you report on: numbers judged by
             the questions they were fitted to flatter.
@@ -79,20 +78,17 @@ def evaluate(
 
         rows = read_external(predictions, asked)
     else:
-        from loci.answering.ask import with_subjects
-        from loci.answering.greedy import answer_questions
-        from loci.answering.n_best import n_best_rows
+        from loci.evaluation.asking import ask_rows
         from loci.training.checkpoint import load_model
 
         assert run is not None
         loaded = load_model(run)
-        asked = with_subjects(loaded, run, asked)
-        rows = n_best_rows(loaded, asked, width=alternatives + 1) if alternatives else answer_questions(loaded, asked)
+        rows = ask_rows(loaded, asked, n=alternatives + 1)
     if out is not None:
         write_rows(out, rows)
     if text is not None:
         write_text(text, "".join(" ".join(_said(row).split("\n")) + "\n" for row in rows))
-    fitted = _calibrate(run, loaded, asked, confidence_target) if calibrate and run is not None else None
+    fitted = _calibrate(run, loaded, asked, rows, confidence_target) if calibrate and run is not None else None
     rate, worth, withheld = exact_match(rows), probability_scores(rows), sum(row.abstained for row in rows)
     if json:
         result: dict[str, Any] = {"questions": len(rows), "scored": rate.n, "correct": rate.successes}
@@ -118,17 +114,15 @@ def evaluate(
 
 
 def _said(row: Row) -> str:
-    from loci.answering.greedy import I_DONT_KNOW
+    from loci.data.prompts import I_DONT_KNOW
 
     return I_DONT_KNOW if row.abstained else row.prediction
 
 
-def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, level: float) -> RunCalibration:
-    from loci.answering.n_best import n_best_rows
-    from loci.evaluation.run_calibration import fit_calibration, write_calibration
+def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, rows: list[Row], level: float) -> RunCalibration:
+    from loci.answering.confidence import write_calibration
+    from loci.evaluation.run_calibration import fit_calibration
 
-    # Not the greedy rows: the fit must be made on the answers that `loci ask` will give.
-    rows = n_best_rows(loaded, asked)
     name = asked.path.name if asked.path is not None else ""
     fitted = fit_calibration(rows, questions=name, questions_hash=asked.hash, model=loaded.hash, level=level)
     write_calibration(run, fitted)

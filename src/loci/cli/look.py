@@ -13,8 +13,6 @@ from typing import Annotated
 
 import tyro
 
-from loci.errors import LociError
-
 
 def look(
     run: Annotated[Path, tyro.conf.Positional],
@@ -42,33 +40,16 @@ def look(
     """
     import torch
 
-    from loci.answering.recite import recitals
-    from loci.attention_lab.looking import find_subject
+    from loci.answering.answerer import make_answerer
     from loci.attention_lab.looking import look as look_at
     from loci.report.attention.look_page import look_page
     from loci.text.questions import Question, Questions
     from loci.training.checkpoint import load_model
 
-    if not question.strip():
-        raise LociError("the question is empty")
     loaded = load_model(run)
-    recipe = loaded.config.get("recipe") or {}
-    template = recipe.get("template")
-    recital = None
-    if loaded.recites:  # it is looked at while it reads what it has just remembered, as it answers
-        start, stop = find_subject(question, template, subject)
-        (recital,) = recitals(loaded, Questions(None, (Question(question, (), question[start:stop], 1),)))
-    view = look_at(
-        loaded.model,
-        loaded.vocab,
-        question,
-        generator=torch.Generator().manual_seed(seed),
-        answer=answer,
-        recital=recital,
-        template=template,
-        subject=subject,
-        draws=draws,
-    )
+    (found,) = make_answerer(loaded).answer(Questions(None, (Question(question, (), subject, 1),)))
+    generator = torch.Generator().manual_seed(seed)
+    view = look_at(loaded.model, loaded.vocab, found, generator=generator, given=answer, draws=draws)
     look_page(view, run.name).write(out)
     trace = view.trace
     if json:
@@ -76,7 +57,7 @@ def look(
             json_format.dumps(
                 {
                     "question": question,
-                    "recital": view.remembered,
+                    "recited": view.recited,
                     "answer": view.answer,
                     "probability": view.probability,
                     "subject": question[view.subject[0] : view.subject[1]],
@@ -95,8 +76,8 @@ def look(
             )
         )
         return
-    if view.remembered is not None:
-        print(f"remembers: {view.remembered}")
+    if view.recited is not None:
+        print(f"recites: {view.recited}")
     print(f"{view.answer or '(nothing)'}  probability {view.probability:.3g}")
     told = " ".join(
         f"{symbol}:{'–' if layer is None else layer}"

@@ -139,11 +139,6 @@ class QuestionAnswer:
         return Example(ids, counted)
 
 
-def question_prompt(vocab: Vocab, question: str) -> NDArray[np.int64]:
-    """What a model is asked with: the question and the mask that calls for the answer."""
-    return np.append(vocab.encode(question), MASK_ID)
-
-
 Factory = Callable[..., Objective[Any]]
 
 OBJECTIVES: Registry[Factory] = Registry("objective")

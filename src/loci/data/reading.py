@@ -42,11 +42,6 @@ def shortened(text: str, longest: int) -> str:
     return text[: cut if cut > 0 else longest]
 
 
-def reading_prompt(vocab: Vocab, question: str, line: str) -> list[int]:
-    """What a reader is asked with: the question, the line, and the mask that calls for the answer."""
-    return [*vocab.encode(question).tolist(), MASK_ID, *vocab.encode(line).tolist(), MASK_ID]
-
-
 @dataclass(frozen=True)
 class Memorize:
     """A line from its subject: what stands after `subject. ` counts, and its end."""

@@ -6,7 +6,6 @@ giving exactly when it is right with a probability above t. Knows nothing of how
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from loci.answering.confidence import NEVER
 from loci.errors import LociError
 from loci.evaluation.metrics import Estimate, Rate, mean_estimate, scorable, wilson
 from loci.evaluation.rows import Row
@@ -22,8 +22,6 @@ from loci.evaluation.significance import bootstrap
 
 LEVELS = (0.5, 0.75, 0.9)
 """Confidence targets that reports use."""
-NEVER = math.inf
-"""The threshold that answers nothing."""
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from loci.answering.confidence import Calibrator, Isotonic, Temperature, log_odds
 from loci.errors import LociError
 from loci.evaluation.metrics import LEVEL, Estimate, Rate, mean_estimate, wilson
 from loci.evaluation.rows import Row
@@ -134,70 +134,12 @@ def auroc_right(scores: ScoreArrays) -> Estimate:
     return auroc(scores.confidence, scores.right)
 
 
-@dataclass(frozen=True)
-class Temperature:
-    """Divides the log-odds of every confidence: above 1 it humbles, below 1 it emboldens."""
-
-    value: float
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.value) and self.value > 0):
-            raise LociError(f"a temperature is a positive number, not {self.value!r}")
-
-    def apply(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The calibrated confidences."""
-        return np.asarray(1 / (1 + np.exp(-_log_odds(confidence) / self.value)), dtype=np.float64)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain JSON data; `calibrator_from_dict` reads it back."""
-        return {"kind": "temperature", "value": self.value}
-
-
-@dataclass(frozen=True)
-class Isotonic:
-    """A rising line through knots: the confidence claimed → the share found right."""
-
-    claimed: tuple[float, ...]
-    found: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        rising = all(a < b for a, b in zip(self.claimed, self.claimed[1:], strict=False)) and all(
-            a <= b for a, b in zip(self.found, self.found[1:], strict=False)
-        )
-        inside = all(0 <= value <= 1 for value in (*self.claimed, *self.found))
-        if not (rising and inside and len(self.claimed) == len(self.found) > 0):
-            raise LociError("an isotonic calibration is a rising line of knots between 0 and 1")
-
-    def apply(self, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The calibrated confidences; beyond the outer knots the line is level."""
-        return np.asarray(np.interp(confidence, self.claimed, self.found), dtype=np.float64)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain JSON data; `calibrator_from_dict` reads it back."""
-        return {"kind": "isotonic", "claimed": list(self.claimed), "found": list(self.found)}
-
-
-Calibrator = Temperature | Isotonic
-
-
-def calibrator_from_dict(data: Any) -> Calibrator:
-    """The calibrator that `as_dict` wrote."""
-    try:
-        if data["kind"] == "temperature":
-            return Temperature(float(data["value"]))
-        if data["kind"] == "isotonic":
-            return Isotonic(tuple(map(float, data["claimed"])), tuple(map(float, data["found"])))
-    except (KeyError, TypeError, ValueError):
-        pass
-    raise LociError("not a calibration: a kind of temperature (value) or isotonic (claimed, found) is wanted")
-
-
 def fit_temperature(scores: ScoreArrays) -> Temperature:
     """The temperature of least log loss on these rows."""
     from scipy.optimize import minimize_scalar
 
     _require_rows(scores)
-    odds = _log_odds(scores.confidence)
+    odds = log_odds(scores.confidence)
     sign = np.where(scores.right, -1.0, 1.0)
     # In 1/T the loss is convex, so a bounded line search finds the one minimum.
     found = minimize_scalar(
@@ -250,11 +192,6 @@ def calibrated(rows: Iterable[Row], calibrator: Calibrator) -> list[Row]:
 def _probabilities(row: Row) -> Sequence[float]:
     own = () if row.probability is None else (row.probability,)
     return (*own, *(p for _, p in row.alternatives))
-
-
-def _log_odds(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
-    p = np.clip(confidence, _EDGE, 1 - _EDGE)
-    return np.asarray(np.log(p) - np.log1p(-p), dtype=np.float64)
 
 
 def _require_rows(scores: ScoreArrays) -> None:

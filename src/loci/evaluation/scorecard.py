@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from loci.answering.confidence import RunCalibration
 from loci.evaluation.abstention import abstention_rate
 from loci.evaluation.bias import GroupReport, Popularity, Stereotype, group_report, popularity, stereotype
 from loci.evaluation.error_funnel import ErrorFunnel, error_funnel
 from loci.evaluation.error_kinds import ErrorClassifier, ErrorKind, kinds_by_split, nearest_name_by_chance
 from loci.evaluation.metrics import Rate, by_split, exact_match, scorable
 from loci.evaluation.rows import TAUGHT, UNKNOWABLE, Row
-from loci.evaluation.run_calibration import RunCalibration
 from loci.evaluation.score_arrays import has_probabilities
 from loci.evaluation.selective import SelectivePrediction, selective_prediction
 from loci.text.corpus import Corpus

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loci.answering.confidence import RunCalibration
 from loci.evaluation.abstention import (
     CostScore,
     RiskCoverage,
@@ -44,7 +45,7 @@ from loci.evaluation.conformal import (
 )
 from loci.evaluation.metrics import Estimate, scorable
 from loci.evaluation.rows import UNKNOWABLE, Row
-from loci.evaluation.run_calibration import AS_IT_IS, RunCalibration
+from loci.evaluation.run_calibration import AS_IT_IS
 from loci.evaluation.score_arrays import ScoreArrays, has_probabilities, score_arrays, validation_slice
 
 CURVE_POINTS = 500

@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from loci.answering.greedy import answer_questions
 from loci.errors import LociError
+from loci.evaluation.asking import ask_rows
 from loci.evaluation.rows import Row
 from loci.files import atomic_folder, sha256_file, write_text
 from loci.interop.course_lines import data_line, parameters_line
@@ -152,9 +152,8 @@ def evaluate(
     model = course.load(reading_params)
     say(parameters_line(model))
     about = {"corpus_hash": course.corpus.hash}
-    rows = answer_questions(
-        LoadedModel(model, course.corpus.vocab, about, sha256_file(reading_params)[:16], reading_params), asked
-    )
+    loaded = LoadedModel(model, course.corpus.vocab, about, sha256_file(reading_params)[:16], reading_params)
+    rows = ask_rows(loaded, asked, answerer="greedy")
     if outputs is not None:
         write_text(outputs, "".join(f"{_one_line(row.prediction)}\n" for row in rows))
     return rows

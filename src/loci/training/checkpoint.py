@@ -26,6 +26,7 @@ from loci import __version__
 from loci.errors import LociError
 from loci.files import atomic_folder, read_object, remove_leftovers, sha256_file, write_json
 from loci.model import GPT, GPTConfig
+from loci.text.template import BIRTHPLACE, Template
 from loci.text.vocab import Vocab
 
 FORMAT = 1
@@ -64,14 +65,14 @@ class LoadedModel:
 
     @property
     def answerer(self) -> str:
-        """How it is asked, by name."""
+        """How it is to be asked: the name of an answerer."""
         recipe = self.config.get("recipe")
         return str(recipe.get("answerer", "direct")) if isinstance(recipe, dict) else "direct"
 
     @property
-    def recites(self) -> bool:
-        """Whether it was taught to recite the subject's line before it answers."""
-        return self.answerer == "recite"
+    def templates(self) -> tuple[Template, ...]:
+        """The forms of the questions it was taught with."""
+        return tuple(map(Template, self.config.get("templates", ()))) or (BIRTHPLACE,)
 
     @property
     def corpus_hash(self) -> str | None:

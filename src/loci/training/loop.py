@@ -53,7 +53,11 @@ class Trainer:
         self.recipe, self.data, self.run, self.model, self.state = recipe, data, run, model, state
         self.observers, self.checkpoints, self.should_stop = observers, checkpoints, should_stop
         self.placement, self.group, self.clock = placement, group, clock
-        self.about = {"recipe": to_dict(recipe), "corpus_hash": data.corpus.hash}
+        self.about = {
+            "recipe": to_dict(recipe),
+            "corpus_hash": data.corpus.hash,
+            "templates": [template.text for template in data.templates],
+        }
         self.saved_at = time.perf_counter()
 
     def finish(self) -> Outcome:

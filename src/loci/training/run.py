@@ -121,6 +121,12 @@ def read_run(path: str | Path) -> RunInfo:
     return RunInfo(recipe, raw["data"], raw["created"], path, threads if isinstance(threads, int) else None)
 
 
+def run_folder(path: Path) -> Path | None:
+    """The run that `path` is or lies in, as a checkpoint does; None when there is none."""
+    places = (path, *path.resolve().parents[:2])
+    return next((place for place in places if (place / RUN).is_file()), None)
+
+
 def find_runs(folder: str | Path, *, broken: Callable[[LociError], None] | None = None) -> list[RunInfo]:
     """The runs in a folder and the folders just below it, oldest first. `broken` hears of those that cannot be read."""
     folder = Path(folder)

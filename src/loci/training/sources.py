@@ -77,18 +77,21 @@ class TrainingData:
         return [line for line in self.corpus if line.text.strip()]
 
     @cached_property
+    def templates(self) -> tuple[Template, ...]:
+        """What train questions look like, as far as they share a form: a model keeps it to find subjects by."""
+        found = infer_template(question.text for question in self.questions.answered) if self.questions else None
+        return () if found is None else (found,)
+
+    @property
     def form(self) -> Template:
         """What most train questions look like; without one, none can be written about others."""
-        found = (
-            None if self.questions is None else infer_template(question.text for question in self.questions.answered)
-        )
-        if found is None:
+        if not self.templates:
             raise LociError(
                 "the train questions share no form, so none can be written about others",
                 path=self.questions.path if self.questions is not None else None,
                 remedy='give questions of one form, such as "Where was {subject} born?"',
             )
-        return found
+        return self.templates[0]
 
     @cached_property
     def unasked(self) -> list[Line]:

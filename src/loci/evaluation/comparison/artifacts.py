@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from loci.answering.confidence import FILE, RunCalibration, read_calibration
 from loci.errors import LociError
 from loci.evaluation.comparison.entries import Entry, prediction_files, read_entries
 from loci.evaluation.metrics import is_right
 from loci.evaluation.rows import TAUGHT, Row, read_rows
-from loci.evaluation.run_calibration import FILE, RunCalibration, read_calibration
 from loci.evaluation.scorecard import Context
 from loci.text.corpus import Corpus
 from loci.text.findings import raise_first_error

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from loci.answering.n_best import I_DONT_KNOW, n_best_rows
+from loci.answering.direct import WIDTH
+from loci.data.prompts import I_DONT_KNOW
 from loci.evaluation.abstention import (
     LEVELS,
     abstention_rate,
@@ -26,6 +27,7 @@ from loci.evaluation.abstention import (
     with_threshold,
     wrong_cost,
 )
+from loci.evaluation.asking import ask_rows
 from loci.evaluation.error_kinds import ErrorClassifier, fabrication_rate, kinds_by_split
 from loci.evaluation.metrics import exact_match, mean_estimate, scorable
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, UNSTATED, Row, write_rows
@@ -150,7 +152,7 @@ def _seed(
         return trial(named, data, out / name, f"seed {seed}, {name}", hooks, first=out.parent / "seed-0" / "plain")
 
     def rows(loaded: LoadedModel, name: str, asked: Mapping[str, Questions]) -> list[Row]:
-        said = [n_best_rows(loaded, questions, split=split) for split, questions in asked.items()]
+        said = [ask_rows(loaded, questions, n=WIDTH, split=split) for split, questions in asked.items()]
         for split, answers in zip(asked, said, strict=True):
             write_rows(out / name / PREDICTIONS / f"{split}.jsonl", answers)
         return list(chain.from_iterable(said))
@@ -158,7 +160,7 @@ def _seed(
     plain = model("plain", dealt.plain)
     return SeedRows(
         validation=[
-            row for split, questions in dealt.validation.items() for row in n_best_rows(plain, questions, split=split)
+            row for split, asked in dealt.validation.items() for row in ask_rows(plain, asked, n=WIDTH, split=split)
         ],
         plain=rows(plain, "plain", dealt.test),
         taught=rows(model("taught", dealt.taught), "taught", dealt.test),

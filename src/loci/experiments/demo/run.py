@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loci.answering.evidence import EvidenceIndex
-from loci.answering.greedy import answer_questions
 from loci.errors import LociError
+from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import exact_match, most_common_answer, most_common_answer_baseline
 from loci.evaluation.rows import Row, write_rows
 from loci.experiments.demo.page import DemoRow, Example, demo_page
@@ -105,7 +105,7 @@ def run_demo(
         run = out / recipe.name
         say(f"training: {system.name}")
         carry_out(recipe, data, run, observers=lambda folder: observers(system.name, folder))
-        predictions = answer_questions(load_model(run), held_out, split="held-out")
+        predictions = ask_rows(load_model(run), held_out, split="held-out")
         write_rows(run / PREDICTIONS / "birth_dev.jsonl", predictions)
         return DemoRow(system.name, system.explanation, exact_match(predictions), read_metrics(run)), predictions
 

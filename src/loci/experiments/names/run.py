@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from loci.answering.n_best import n_best_rows
+from loci.answering.direct import WIDTH
+from loci.evaluation.asking import ask_rows
 from loci.evaluation.bias import counterfactual, group_report, pair_up, popularity, stereotype
 from loci.evaluation.metrics import Rate, exact_match, wilson
 from loci.evaluation.origin_match import origin_match
@@ -146,7 +147,7 @@ def _model(
     loaded = trial(named, data, out / "run", f"seed {seed}, {out.name}", hooks, first=first)
 
     def rows(file: str, chosen: Sequence[Person], split: str) -> list[Row]:
-        said = n_best_rows(loaded, _questions(chosen, answers=split != NEVER_READ), split=split)
+        said = ask_rows(loaded, _questions(chosen, answers=split != NEVER_READ), n=WIDTH, split=split)
         grouped = [dataclasses.replace(row, group=p.origin) for row, p in zip(said, chosen, strict=True)]
         write_rows(out / "run" / PREDICTIONS / f"{file}.jsonl", grouped)
         return grouped

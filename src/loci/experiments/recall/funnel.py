@@ -3,11 +3,10 @@
     in the corpus      the answer stands in a line about the subject
     survives the view  it still stands there in the form and length that is read or learned
     readable           with that text before its eyes, the model answers rightly
-    stored             without it, the model recites the answer, from the bare name or from the question
-    extracted          from the question
+    recited            without it, the model recites the answer from the subject's name
     answered rightly   and gives it as its answer
 
-For a model that studied, the last three are one: it gives the answer it had written, or another.
+For a model that studied, the last two are one: it gives the answer it had written, or another.
 
 Each step keeps the questions that passed all before it, so each loss has one cause. Knows nothing of training.
 """
@@ -18,15 +17,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loci.answering.recite import recitals, recited_by_name
+from loci.answering.answerer import make_answerer
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
-from loci.data.reading import formatted_line, reading_prompt, shortened
+from loci.data.prompts import reading_prompt
+from loci.data.reading import formatted_line, shortened
 from loci.evaluation.metrics import Rate, is_right, wilson
 from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
 from loci.text.match import any_stands_in, is_accepted
 from loci.text.questions import Question, Questions
 from loci.training.checkpoint import LoadedModel
+
+RECITE = "recite"
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,10 @@ def error_funnel(
     asked = Questions(None, tuple(question for question, _ in left), questions.template)
     keep("readable", _read(loaded, asked, texts, studied))
     asked = Questions(None, tuple(question for question, _ in left), questions.template)
-    if loaded.recites:
-        by_question = [
-            _holds_any(recital.text.removeprefix(question.subject or ""), question)
-            for question, recital in zip(asked, recitals(loaded, asked), strict=True)
-        ]
-        by_name = map(_holds_any, recited_by_name(loaded, [question.subject or "" for question in asked]), asked)
-        either = [a or b for a, b in zip(by_question, by_name, strict=True)]
-        keep("stored", either)
-        extracted = [behind for behind, stored in zip(by_question, either, strict=True) if stored]
-        keep("extracted", extracted)
+    if loaded.answerer == RECITE:
+        answers = make_answerer(loaded).answer(asked)
+        recited = [(answer.recited or "").removeprefix(answer.subject or "") for answer in answers]
+        keep("recited", list(map(_holds_any, recited, asked)))
     keep("answered rightly", [is_right(row) for _, row in left])
     return tuple(steps)
 
@@ -101,7 +97,7 @@ def _options(loaded: LoadedModel) -> dict[str, Any]:
     recipe = loaded.config.get("recipe")
     steps = recipe.get("steps", []) if isinstance(recipe, dict) else []
     found: dict[str, Any] = {}
-    wanted = "memorize" if loaded.recites else "reading"
+    wanted = "memorize" if loaded.answerer == RECITE else "reading"
     for step in steps:
         for part in step.get("mixture", ()):
             found = dict(part["options"]) if part["objective"] == wanted else found

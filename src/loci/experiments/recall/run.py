@@ -12,9 +12,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from loci.answering.greedy import answer_questions
-from loci.answering.prompts import question_prompts
 from loci.errors import LociError
+from loci.evaluation.asking import ask_rows
 from loci.evaluation.rows import Row, read_rows, write_rows
 from loci.experiments.recall.ablations import Arm
 from loci.experiments.recall.funnel import error_funnel
@@ -22,7 +21,6 @@ from loci.experiments.recall.page import Measured
 from loci.experiments.recall.page import Question as Aim
 from loci.experiments.trials import Hooks, Stopped
 from loci.files import read_object, write_json
-from loci.model import GPTConfig
 from loci.pipeline import carry_out as train
 from loci.recipes import DataShape, make_recipe
 from loci.text.questions import Questions
@@ -81,7 +79,6 @@ def carry_out(
         raise LociError("was asked other questions", path=run / RESULT, remedy="choose another --out")
     if (run / RESULT).is_file():
         return read_result(run)
-    question_prompts(data.vocab, GPTConfig(**{**made.model, "vocab_size": len(data.vocab)}).block_size, asked)
     hooks.say(f"training: {arm.name}, seed {seed}")
     outcome = train(
         made,
@@ -95,7 +92,7 @@ def carry_out(
     if not outcome.finished:
         raise Stopped
     loaded = load_model(run)
-    rows = answer_questions(loaded, asked)
+    rows = ask_rows(loaded, asked)
     write_rows(run / PREDICTIONS / ASKED, rows)
     labels = run / PSEUDO_LABELS
     studied = Questions.read(labels) if labels.is_file() else None

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from loci.answering.greedy import answer_questions
 from loci.attention_lab.conllu import read_conllu
 from loci.attention_lab.head_reading import parse_with_heads, readable
 from loci.data.example import collate
 from loci.data.objectives import LanguageModel
+from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import exact_match
 from loci.experiments.shaping.page import Condition, Measured, shaping_report
 from loci.experiments.trials import Hooks, Settings, open_folder, trial
@@ -126,7 +126,7 @@ def measure(out: Path, run: Path, loaded: LoadedModel, condition: Condition, see
     sentences = readable(treebank.parses, loaded.vocab, loaded.model.config.block_size)
     heads = parse_with_heads(loaded.model, loaded.vocab, sentences)
     overall = next(score for score in heads.relations if (score.relation, score.direction) == ("all", "either"))
-    rate = exact_match(answer_questions(loaded, Questions.read(out / "world" / "birth_dev.tsv")))
+    rate = exact_match(ask_rows(loaded, Questions.read(out / "world" / "birth_dev.tsv")))
     rows = read_metrics(run)
     speed = rows[-1]["characters"] / rows[-1]["seconds"] if rows else float("nan")
     return Measured(

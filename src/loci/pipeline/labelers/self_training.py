@@ -6,8 +6,10 @@ places, the answer prior of the train questions is weighed in. Nothing but the c
 
 from __future__ import annotations
 
-from loci.answering.span_scoring import ROOM_FOR_ANSWER, Scored, score_spans
-from loci.data.reading import reading_prompt, shortened
+from loci.answering.answer import Scored
+from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
+from loci.data.prompts import reading_prompt
+from loci.data.reading import shortened
 from loci.pipeline.labelers.answer_prior import AnswerPrior, answer_prior
 from loci.pipeline.labelers.labeler import Progress
 from loci.text.corpus import Line

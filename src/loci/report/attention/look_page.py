@@ -26,8 +26,8 @@ def look_page(view: Look, name: str) -> Page:
     said = f"“{view.answer}”" if view.answer else "nothing"
     who = "is given the answer" if view.given else "answers"
     page = Page(view.question, f"{name} {who} {said} with probability {view.probability:.3g}.")
-    if view.remembered is not None:
-        page.add_text(f"Before it answered, it wrote down what it remembers, and read that: *{view.remembered}*")
+    if view.recited is not None:
+        page.add_text(f"Before it answered, it recited this line, and read it: *{view.recited}*")
     page.add_text(Markup(f"<style>{_resource('look.css')}</style>"))
     page.add_section("Where it looks", _attention_intro(view))
     page.add_text(_attention(view))

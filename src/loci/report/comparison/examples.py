@@ -8,11 +8,12 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 
+from loci.answering.confidence import RunCalibration
 from loci.answering.evidence import EvidenceIndex
 from loci.evaluation.comparison.comparison import Comparison
 from loci.evaluation.metrics import scorable
 from loci.evaluation.rows import UNKNOWABLE, Row
-from loci.evaluation.run_calibration import AS_IT_IS, RunCalibration
+from loci.evaluation.run_calibration import AS_IT_IS
 from loci.evaluation.scorecard import not_taught
 from loci.report.comparison.wording import listed, marked, swatch
 from loci.report.page import Markup, Page

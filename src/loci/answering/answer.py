@@ -1,0 +1,223 @@
+"""An answer: what a run says to one question, how sure it is, or why it is silent.
+
+`decide` turns the answers a model thought of into one `Answer`. Knows how to say it in words, as plain data and as
+HTML; knows nothing of how the answers were found.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from loci.answering.confidence import Confidence
+from loci.answering.evidence import Evidence
+from loci.data.prompts import I_DONT_KNOW
+
+Silence = Literal["never read about", "not told", "unsure", "unreadable"]
+NEVER_READ: Silence = "never read about"
+NOT_TOLD: Silence = "not told"
+UNSURE: Silence = "unsure"
+UNREADABLE: Silence = "unreadable"
+
+Scored = tuple[str, float]
+"""An answer's text and the model's probability of it."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another answer the model thought of."""
+
+    text: str
+    probability: float
+    """The chance of being right: calibrated, if the run has a calibration."""
+    raw_probability: float
+    """The model's own probability."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a run says to one question, how sure it is, and, if it is silent, why."""
+
+    question: str
+    """As the model was asked: with the name where a pronoun stood."""
+    subject: str | None
+    relation: str | None
+    """What is asked about the subject, if the run knows a name for it."""
+    text: str
+    """The best answer, said or withheld; empty if there is none."""
+    probability: float
+    """The chance of being right: what the threshold is compared with."""
+    raw_probability: float
+    """The model's own probability of the whole answer, its end included."""
+    known: bool
+    """Whether the run stands by the answer; otherwise it says "I don't know"."""
+    threshold: float = 0.0
+    alternatives: tuple[Alternative, ...] = ()
+    silence: Silence | None = None
+    """The reason for silence; None for an answer that is known."""
+    declined: bool = False
+    """Whether the model itself put silence above any answer, or could not read the question; a threshold does not."""
+    reason_probabilities: Mapping[Silence, float] = field(default_factory=dict)
+    """Each reason for silence with its probability."""
+    note: str | None = None
+    """Why the question could not be read."""
+    recited: str | None = None
+    """What a model that recites wrote down about the subject before it answered."""
+    evidence: tuple[Evidence, ...] = ()
+    """Lines about the subject first, of these the ones that hold the answer first; then what a search finds."""
+    in_corpus: bool | None = None
+    """Whether any line is about the subject; None when there is no corpus to look into."""
+    pronoun: str | None = None
+    """What the question said instead of the subject's name."""
+
+    @property
+    def said(self) -> str:
+        """The answer as it is given."""
+        return self.text if self.known else I_DONT_KNOW
+
+    @property
+    def why(self) -> str:
+        """The number behind what is said, or the reason for saying nothing, in words."""
+        if self.silence == UNREADABLE:
+            return self.note or UNREADABLE
+        differs = share(self.probability) != share(self.raw_probability)
+        sure = share(self.probability) + (f", {share(self.raw_probability)} by the model itself" if differs else "")
+        if self.known:
+            return sure
+        assert self.silence is not None
+        reason = f"{self.silence}: {share(self.reason_probabilities[self.silence])}"
+        if not self.text:
+            return reason
+        if self.threshold > 1:
+            return f"{reason}; best guess {self.text}: {sure}; by its calibration no answer of this run is worth giving"
+        below = f", below the threshold of {share(self.threshold)}" if self.probability < self.threshold else ""
+        return f"{reason}; best guess {self.text}: {sure}{below}"
+
+    @property
+    def standing(self) -> str | None:
+        """What the corpus has about the subject, in words; None without a corpus."""
+        if self.in_corpus is None:
+            return None
+        if self.subject is None:
+            return "no subject was found in the question"
+        if self.in_corpus:
+            without = self.text and self.evidence and not any(line.supports for line in self.evidence)
+            return f"the corpus has lines about {self.subject}" + (", none with this answer" if without else "")
+        return f"no line of the corpus is about {self.subject}" + ("; the nearest:" if self.evidence else "")
+
+    @property
+    def others(self) -> str:
+        """The alternatives on one line."""
+        return ", ".join(f"{other.text} {share(other.probability)}" for other in self.alternatives)
+
+    def __str__(self) -> str:
+        meant = f" ({self.pronoun}: {self.subject})" if self.pronoun else ""
+        lines = [f"{self.question}{meant}", f"  {self.said} ({self.why})"]
+        if self.alternatives:
+            lines.append(f"  or {self.others}")
+        if self.recited is not None:
+            lines.append(f"  it recites: {self.recited}")
+        if self.standing is not None:
+            lines.append(f"  {self.standing}")
+        for found in self.evidence:
+            marked = "".join(f"«{piece}»" if hit else piece for piece, hit in found.segments())
+            lines.append(f"    {found.number}: {marked}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"Answer({self.question!r} → {self.said!r}: {self.why})"
+
+    def _repr_html_(self) -> str:
+        """A small card for notebooks."""
+        escape = html.escape
+        lines = [f"<b>{escape(self.said)}</b> <small>{escape(self.why)}</small>"]
+        if self.alternatives:
+            lines.append(f"<small>or {escape(self.others)}</small>")
+        if self.recited is not None:
+            lines.append(f"<small>it recites: <i>{escape(self.recited)}</i></small>")
+        if self.standing is not None:
+            lines.append(f"<small>{escape(self.standing)}</small>")
+        for found in self.evidence:
+            pieces = (f"<mark>{escape(text)}</mark>" if hit else escape(text) for text, hit in found.segments())
+            lines.append(f"<small>{found.number}: {''.join(pieces)}</small>")
+        colour = "#2e7d32" if self.known else "#b26a00"
+        style = f"border-left:4px solid {colour};padding:2px 0 2px 10px;margin:4px 0"
+        return f'<div style="{style}">{escape(self.question)}<br>{"<br>".join(lines)}</div>'
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {
+            "question": self.question,
+            "subject": self.subject,
+            "relation": self.relation,
+            "answer": self.said,
+            "text": self.text,
+            "known": self.known,
+            "probability": self.probability,
+            "raw_probability": self.raw_probability,
+            "threshold": self.threshold if self.threshold <= 1 else None,
+            "silence": self.silence,
+            "reason_probabilities": dict(self.reason_probabilities),
+            "note": self.note,
+            "alternatives": [vars(other) for other in self.alternatives],
+            "pronoun": self.pronoun,
+            "recited": self.recited,
+            "in_corpus": self.in_corpus,
+            "evidence": [line.as_dict() for line in self.evidence],
+        }
+
+
+def decide(
+    question: str,
+    ranked: Sequence[Scored],
+    confidence: Confidence,
+    *,
+    silences: Mapping[str, Silence],
+    n: int = 1,
+    subject: str | None = None,
+    relation: str | None = None,
+    recited: str | None = None,
+) -> Answer:
+    """One answer from the texts a model thought of, likeliest first; `silences` says which of them mean silence.
+
+    The answer is known if it is likelier than silence and its confidence reaches the threshold. Of the reasons for
+    silence the likeliest is given; what neither the answer nor a spoken silence has of the probability is "unsure".
+    """
+    real = [pair for pair in ranked if pair[0] not in silences] or [("", 0.0)]
+    sure = confidence.apply([p for _, p in real[:n]])
+    (text, raw), probability = real[0], sure[0]
+    reasons: dict[Silence, float] = {}
+    for spoken, p in ranked:
+        if (told := silences.get(spoken, UNSURE)) != UNSURE:
+            reasons[told] = reasons.get(told, 0.0) + p
+    reasons[UNSURE] = max(0.0, 1.0 - raw - sum(reasons.values()))
+    reason = max(reasons, key=lambda one: reasons[one])
+    declined = ranked[0][0] in silences
+    known = bool(text) and not declined and probability >= confidence.threshold
+    return Answer(
+        question=question,
+        subject=subject,
+        relation=relation,
+        text=text,
+        probability=probability,
+        raw_probability=raw,
+        known=known,
+        threshold=confidence.threshold,
+        alternatives=tuple(Alternative(t, c, p) for (t, p), c in zip(real[1:n], sure[1:], strict=True)),
+        silence=None if known else reason,
+        declined=declined,
+        reason_probabilities=reasons,
+        recited=recited,
+    )
+
+
+def unreadable(question: str, note: str, *, subject: str | None = None, relation: str | None = None) -> Answer:
+    """The silence about a question that the model cannot read, with the reason."""
+    return Answer(question, subject, relation, "", 0.0, 0.0, False, silence=UNREADABLE, declined=True, note=note)
+
+
+def share(p: float) -> str:
+    """A probability for people."""
+    return "< 1 %" if 0 < p < 0.01 else "> 99 %" if 0.99 < p < 1 else f"{100 * p:.0f} %"

@@ -1,0 +1,54 @@
+"""The one way to ask a model: an `Answerer`, named by the run's recipe.
+
+Everything that asks (`loci ask`, `evaluate`, `look`, reports, experiments, Python) makes its answerer here, so that the
+same question gets the same answer with the same probability everywhere. A new way of answering is one file and one
+line at the end of this one, or `ANSWERERS.add` in a plugin. Knows no way of answering itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from loci.answering.answer import Answer
+from loci.answering.confidence import Confidence, confidence_of
+from loci.answering.direct import DirectAnswerer
+from loci.answering.greedy import GreedyAnswerer
+from loci.answering.recite import ReciteAnswerer
+from loci.registry import Registry
+from loci.text.questions import Questions
+from loci.training.checkpoint import LoadedModel
+
+
+class Answerer(Protocol):
+    """Answers questions from a model's weights, vocabulary, templates and threshold; reads no file of the data."""
+
+    def answer(self, questions: Questions, *, n: int = 1, candidates: Sequence[str] | None = None) -> list[Answer]:
+        """An answer to every question, in their order.
+
+        Args:
+            questions: What is asked. A question that the model cannot read is answered with silence and a note.
+            n: The best answer and at most n − 1 alternatives. The best answer does not depend on it.
+            candidates: Consider these answers only, each scored exactly.
+        """
+        ...
+
+
+#: Name → what makes an answerer for a model and a confidence.
+ANSWERERS: Registry[Callable[[LoadedModel, Confidence], Answerer]] = Registry("answerer")
+
+
+def make_answerer(loaded: LoadedModel, *, name: str | None = None, threshold: float | None = None) -> Answerer:
+    """The answerer that the model's recipe names, with the run's own calibration and threshold.
+
+    Args:
+        loaded: The model.
+        name: Another answerer of the registry.
+        threshold: Answers whose confidence is below this are withheld; default: the run's own.
+    """
+    return ANSWERERS[name or loaded.answerer](loaded, confidence_of(loaded, threshold=threshold))
+
+
+ANSWERERS.add("direct", DirectAnswerer)
+ANSWERERS.add("recite", ReciteAnswerer)
+ANSWERERS.add("greedy", GreedyAnswerer)

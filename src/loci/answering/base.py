@@ -1,0 +1,109 @@
+"""What the house's own answerers share: reading the questions, and turning what a model thought of into answers.
+
+A way of answering says how texts are ranked (`rank`) and which texts mean silence; the rest is the same for all. Knows
+nothing of files.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, Answer, Scored, Silence, decide, unreadable
+from loci.answering.confidence import Confidence
+from loci.answering.subject import find_subject
+from loci.data import prompts
+from loci.data.prompts import question_prompt
+from loci.errors import LociError
+from loci.text.questions import Question, Questions
+from loci.text.source import specials_in
+from loci.text.vocab import Vocab
+from loci.training.checkpoint import LoadedModel
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question the model can read."""
+
+    text: str
+    subject: str | None
+    relation: str | None
+    prompt: list[int]
+    """The question and the mask that calls for the answer."""
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What a model thought of: texts with their probabilities, likeliest first, and what it recited before."""
+
+    ranked: Sequence[Scored]
+    recited: str | None = None
+
+
+class ModelAnswerer(ABC):
+    """Asks a model for ranked texts and decides on them."""
+
+    silences: ClassVar[Mapping[str, Silence]] = {
+        "": NEVER_READ,
+        prompts.UNKNOWN: NEVER_READ,
+        prompts.NOT_TOLD: NOT_TOLD,
+        prompts.I_DONT_KNOW: UNSURE,
+    }
+    """Texts that mean silence, each with its reason."""
+    needs_subject: ClassVar[bool] = False
+
+    def __init__(self, loaded: LoadedModel, confidence: Confidence):
+        self.loaded = loaded
+        self.confidence = confidence
+
+    @abstractmethod
+    def rank(self, asked: Sequence[Asked], candidates: Sequence[str] | None) -> list[Thought]:
+        """What the model thinks of for each question; always as many texts, however many are wanted."""
+
+    def answer(self, questions: Questions, *, n: int = 1, candidates: Sequence[str] | None = None) -> list[Answer]:
+        """An answer to every question, in their order."""
+        if n < 1:
+            raise LociError(f"at least one answer is asked for, not {n}")
+        read = [self._read(question) for question in questions]
+        readable = [asked for asked in read if isinstance(asked, Asked)]
+        chosen = None if candidates is None else list(dict.fromkeys(candidates))
+        thoughts = iter(self.rank(readable, chosen) if readable else ())
+        return [asked if isinstance(asked, Answer) else self._decide(asked, next(thoughts), n) for asked in read]
+
+    def _decide(self, asked: Asked, thought: Thought, n: int) -> Answer:
+        return decide(
+            asked.text,
+            thought.ranked,
+            self.confidence,
+            silences=self.silences,
+            n=n,
+            subject=asked.subject,
+            relation=asked.relation,
+            recited=thought.recited,
+        )
+
+    def _read(self, question: Question) -> Asked | Answer:
+        """The question as the model reads it, or the silence about one it cannot read."""
+        subject = find_subject(question.text, self.loaded.templates, given=question.subject)
+        vocab, limit = self.loaded.vocab, self.loaded.model.config.block_size
+        if special := specials_in(question.text):
+            note = f"the question holds {', '.join(special)}, which has a meaning of its own"
+        elif missing := vocab.missing(question.text):
+            note = f"the model does not know {', '.join(map(repr, missing))}"
+        elif len(prompt := question_prompt(vocab, question.text).tolist()) >= limit:
+            note = f"the question takes {len(prompt)} of the model's {limit} characters and leaves none for an answer"
+        elif subject is None and self.needs_subject:
+            note = "no subject was found in the question, and this model recites by the subject's name"
+        else:
+            return Asked(question.text, subject, question.relation or None, prompt)
+        return unreadable(question.text, note, subject=subject, relation=question.relation or None)
+
+
+def candidate_ids(vocab: Vocab, candidates: Sequence[str]) -> list[list[int]]:
+    """The ids of given answers. One that the model cannot write is a `LociError`."""
+    try:
+        return [vocab.encode(text).tolist() for text in candidates]
+    except LociError as error:
+        raise LociError(f"the candidate {error.message}", remedy="leave it out: the model cannot say it") from None

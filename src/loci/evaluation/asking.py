@@ -1,0 +1,54 @@
+"""From a model and questions to rows: the only place where a model is asked to be judged.
+
+Asks through the run's own answerer, so a row holds what `loci ask` would answer. Knows nothing of metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loci.answering.answer import Answer
+from loci.answering.answerer import make_answerer
+from loci.evaluation.rows import Row
+from loci.text.questions import Questions
+from loci.training.checkpoint import LoadedModel
+
+
+def ask_rows(
+    loaded: LoadedModel, questions: Questions, *, n: int = 1, split: str | None = None, answerer: str | None = None
+) -> list[Row]:
+    """The rows of a model's answers, each with at most n − 1 alternatives; by another answerer if one is named."""
+    answers = make_answerer(loaded, name=answerer).answer(questions, n=n)
+    return rows_of(answers, questions, split=split, model=loaded.hash, data=loaded.corpus_hash)
+
+
+def rows_of(
+    answers: Sequence[Answer],
+    questions: Questions,
+    *,
+    split: str | None = None,
+    model: str | None = None,
+    data: str | None = None,
+) -> list[Row]:
+    """Answers as rows. The probabilities are the model's own, so that calibrations can be fitted and judged on them.
+
+    A row abstained where the model itself was silent; what a threshold would withhold is left to whoever reads it.
+    """
+    return [
+        Row(
+            question=question.text,
+            prediction=answer.text,
+            answers=question.answers,
+            subject=answer.subject,
+            relation=answer.relation,
+            probability=answer.raw_probability,
+            alternatives=tuple((other.text, other.raw_probability) for other in answer.alternatives),
+            abstained=answer.declined,
+            silence=answer.silence if answer.declined else None,
+            split=split,
+            questions_hash=questions.hash,
+            model=model,
+            data=data,
+        )
+        for question, answer in zip(questions, answers, strict=True)
+    ]
