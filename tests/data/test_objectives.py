@@ -9,9 +9,9 @@ from loci.data.objectives import (
     QuestionAnswer,
     SpanCorruption,
     make_objective,
-    question_prompt,
     span_length,
 )
+from loci.data.prompts import question_prompt
 from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.questions import Question

@@ -62,7 +62,7 @@ def test_the_gist_of_a_line_goes_without_the_subjects_own_name():
 def test_the_prompt_of_a_reader_is_its_example_without_the_answer():
     example = make_objective("reading", VOCAB, 128, {"subject": 0.0, "answer": 0.0, "word": 0.0})(PASSAGES[0], RNG)
     prompt = reading_prompt(VOCAB, "Where was Ann Lee born?", CORPUS.lines[0].text)
-    assert example.ids[: len(prompt)].tolist() == prompt
+    assert example.ids[: len(prompt)].tolist() == prompt.tolist()
 
 
 @given(st.text(alphabet="ab ", max_size=40), st.integers(1, 40))

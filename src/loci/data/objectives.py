@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.data.example import Example
+from loci.data.prompts import closed
 from loci.data.reading import Memorize, Reading
 from loci.data.reading_examples import Passage
 from loci.data.recall import SalientSpan, WordRecall
@@ -125,10 +126,10 @@ class QuestionAnswer:
         if record.answer is None:
             raise LociError(f"{record.text!r} has no answer to learn from", line=record.number)
         question, answer = (
-            self.vocab.encode(text.encode("ascii", "ignore").decode() if self.ascii_only else text)
+            text.encode("ascii", "ignore").decode() if self.ascii_only else text
             for text in (record.text, record.answer)
         )
-        ids = np.concatenate([question, [MASK_ID], answer, [MASK_ID]])
+        ids = closed(self.vocab, question, answer)
         if len(ids) > self.block_size:
             raise LociError(
                 f"question and answer take {len(ids)} characters, the block has {self.block_size}",

@@ -1,8 +1,10 @@
 """Every textual form of the house, for training and for asking: parts of text, each closed by the mask ⁇.
 
-    question–answer   question ⁇ answer ⁇            asked with: question ⁇
+    question-answer   question ⁇ answer ⁇            asked with: question ⁇
     reading           question ⁇ line ⁇ answer ⁇     asked with: question ⁇ line ⁇
     memorize          subject. text ⁇                asked with: subject.␣
+    word-recall       subject ⁇ span ⁇ span ⁇ … ⁇
+    salient-span      prefix ⁇ suffix ⁇ masked ⁇
 
 Objectives make training examples of these forms and answerers ask with their beginnings, so the two never differ. An
 answer may be one that means silence. Knows nothing of losses, models or files.
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from loci.text.vocab import MASK_ID, Vocab
 
+_MASK = np.array([MASK_ID])
 UNKNOWN = "unknown"
 """The answer a model is taught to give about somebody it never read about."""
 NOT_TOLD = "not told"
@@ -23,20 +26,19 @@ I_DONT_KNOW = "I don't know"
 """What silence is called, whatever its reason; a model may be taught to say this too."""
 
 
-def masked(vocab: Vocab, *parts: str) -> NDArray[np.int64]:
+def closed(vocab: Vocab, *parts: str) -> NDArray[np.int64]:
     """The ids of the parts, each followed by the mask."""
-    closed = [ids for part in parts for ids in (vocab.encode(part), np.array([MASK_ID]))]
-    return np.concatenate(closed)
+    return np.concatenate([ids for part in parts for ids in (vocab.encode(part), _MASK)])
 
 
 def question_prompt(vocab: Vocab, question: str) -> NDArray[np.int64]:
     """What a model is asked with: the question and the mask that calls for the answer."""
-    return masked(vocab, question)
+    return closed(vocab, question)
 
 
 def reading_prompt(vocab: Vocab, question: str, line: str) -> NDArray[np.int64]:
     """What a reader is asked with: the question, the line, and the mask that calls for the answer."""
-    return masked(vocab, question, line)
+    return closed(vocab, question, line)
 
 
 def line_of(subject: str, text: str = "") -> str:

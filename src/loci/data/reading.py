@@ -15,12 +15,13 @@ from typing import Literal
 import numpy as np
 
 from loci.data.example import Example
+from loci.data.prompts import closed, line_of
 from loci.data.reading_examples import EntitySwap, Passage, retold
 from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.entity_sketch import gist
 from loci.text.match import position_of, stands_in
-from loci.text.vocab import MASK_ID, Vocab
+from loci.text.vocab import Vocab
 
 LineFormat = Literal["line", "gist"]
 LONGEST = 160
@@ -31,7 +32,7 @@ def formatted_line(subject: str, text: str, view: LineFormat) -> str:
     """`Subject. text`, or `Subject. gist`."""
     if view == "gist":
         text = gist(text.removeprefix(subject).lstrip())
-    return f"{subject}. {text}"
+    return line_of(subject, text)
 
 
 def shortened(text: str, longest: int) -> str:
@@ -56,8 +57,8 @@ class Memorize:
         rng.random()  # so that what others draw from a shared generator stays as it was
         whole = formatted_line(record.subject, record.body, self.view)
         text = shortened(whole, min(self.longest, self.block_size - 2))
-        ids = np.append(self.vocab.encode(text), MASK_ID)
-        return Example(ids, np.arange(len(ids)) >= min(len(record.subject) + len(". "), len(text)))
+        ids = closed(self.vocab, text)
+        return Example(ids, np.arange(len(ids)) >= min(len(line_of(record.subject)), len(text)))
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class Reading:
         if not stands_in(text.removeprefix(given.subject), given.answer, whole=True):
             whole = formatted_line(given.subject, given.text, "line")  # a gist may lose an answer, the line holds it
             text = _around(whole, given.answer, len(given.subject), room)
-        counted = len(given.subject) + len(". ") if text.startswith(f"{given.subject}. ") else 0
+        start = line_of(given.subject)
+        counted = len(start) if text.startswith(start) else 0
         return _example(self.vocab, given.question, text, given.answer, counted=counted)
 
 
@@ -112,8 +114,6 @@ def _room(block_size: int, question: str, answer: str, number: int) -> int:
 
 def _example(vocab: Vocab, question: str, text: str, answer: str, *, counted: int) -> Example:
     """`question ⁇ text ⁇ answer ⁇`, of which the text's first `counted` ids and the answer count."""
-    asked, line = vocab.encode(question), vocab.encode(text)
-    mask = np.array([MASK_ID])
-    ids = np.concatenate([asked, mask, line, mask, vocab.encode(answer), mask])
-    place = np.arange(len(ids)) - len(asked) - 1
-    return Example(ids, ((place >= 0) & (place < counted)) | (place > len(line)))
+    ids = closed(vocab, question, text, answer)
+    place = np.arange(len(ids)) - len(question) - 1
+    return Example(ids, ((place >= 0) & (place < counted)) | (place > len(text)))

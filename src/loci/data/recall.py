@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from loci.data.example import Example
+from loci.data.prompts import closed
 from loci.text.corpus import Line
-from loci.text.vocab import MASK_ID, Vocab
+from loci.text.vocab import Vocab
 
 #: A word that begins with a capital, with its apostrophes, hyphens and inner dots; or a number.
 WORD = re.compile(r"[^\W\d_a-z][\w'’.-]*\w|[^\W\d_a-z]\b|\d+", re.UNICODE)
@@ -71,9 +72,7 @@ class SalientSpan:
                 excess := len(prefix) + len(suffix) - room
             ) > 0:  # cut between the subject and what leads up to the span
                 prefix = prefix[:head] + prefix[head + excess :]
-        ids = [self.vocab.encode(part) for part in (prefix, suffix, masked)]
-        mask = np.array([MASK_ID])
-        whole = np.concatenate([ids[0], mask, ids[1], mask, ids[2], mask])[: self.block_size]
+        whole = closed(self.vocab, prefix, suffix, masked)[: self.block_size]
         return Example(whole, np.ones(len(whole), dtype=bool))
 
 
@@ -90,8 +89,5 @@ class WordRecall:
         spans = salient_spans(record, runs=self.runs)
         words = list(dict.fromkeys(record.text[span.start : span.stop] for span in spans))
         rng.shuffle(words)
-        text = self.vocab.encode(record.subject)
-        mask = np.array([MASK_ID])
-        whole = np.concatenate([text, mask, *(part for word in words for part in (self.vocab.encode(word), mask))])
-        whole = whole[: self.block_size]
-        return Example(whole, np.arange(len(whole)) > len(text))
+        whole = closed(self.vocab, record.subject, *words)[: self.block_size]
+        return Example(whole, np.arange(len(whole)) > len(record.subject))
