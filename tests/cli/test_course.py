@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -54,6 +55,8 @@ def test_a_short_course_run(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     said = capsys.readouterr()
     assert said.out.splitlines() == published
     assert "wrote vanilla.finetune.params after 2 steps" in said.err
+    assert "loci course: as in 2021 (as vanilla.pretrain.params was trained)" in said.err
+    assert "epoch 2 iter 0: train loss " in said.err
     ask = "course evaluate vanilla wiki.txt --reading_params_path vanilla.finetune.params"
     assert loci(f"{ask} --eval_corpus_path birth_dev.tsv --outputs_path dev.predictions") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -64,8 +67,11 @@ def test_a_short_course_run(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert lines[2:] == [f"Correct: {float(right)} out of 8.0: {right / 8 * 100}%"]
     assert loci(f"{ask} --eval_corpus_path birth_test_inputs.tsv --outputs_path test.predictions") == 0
     assert capsys.readouterr().out.splitlines()[2:] == [
-        "8 answers written to test.predictions; the questions have none to score them by"
+        "No gold birth places provided; returning (0,0)",
+        "Predictions written to test.predictions; no targets provided",
     ]
+    assert loci(f"{ask} --eval_corpus_path birth_test_inputs.tsv --outputs_path test.predictions --fix newline") == 0
+    assert "replacing test.predictions" in capsys.readouterr().err
     assert (folder / "test.predictions").read_text() == (folder / "dev.predictions").read_text()
     state = torch.load(folder / "vanilla.finetune.params", weights_only=True)
     assert state["blocks.3.attn.mask"].shape == (1, 1, 128, 128)
@@ -80,17 +86,18 @@ def test_a_short_course_run(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert all(torch.equal(tensor, back[name]) for name, tensor in state.items())
     capsys.readouterr()
     assert loci(imported) == 2
-    assert capsys.readouterr().err == "loci course: run: exists already (choose another folder)\n"
+    assert capsys.readouterr().err.splitlines()[-1] == "loci course: run: exists already (choose another folder)"
 
 
 @pytest.mark.parametrize("variant", ["synthesizer", "perceiver"])
 def test_the_other_variants_and_dashes_for_underscores(
     variant: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    flags = f"{variant} wiki.txt --bottleneck-dim 16 --tb_expt_name probe --pretrain_lr 6e-3 --finetune-lr 6e-4"
+    flags = f"{variant} wiki.txt --bottleneck-dim=16 --tb_expt_name probe --pretrain_lr 6e-3 --finetune-lr 6e-4"
     train = "--finetune-corpus-path birth_places_train.tsv --max-epochs 1"
     assert loci(f"course finetune {flags} {train} --writing-params-path x.params") == 0
-    assert loci(f"course evaluate {flags} --reading-params-path x.params --eval_corpus_path birth_dev.tsv") == 0
+    # Shortened, as argparse lets the course's script be called.
+    assert loci(f"course evaluate {flags} --reading x.params --eval birth_dev.tsv") == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("Correct: ")
 
 
@@ -106,7 +113,7 @@ def test_london(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == [
         "Correct: 0.0 out of 8.0: 0.0%",
         "Correct: 4.0 out of 8.0: 50.0%",
-        "8 answers; the questions have none to score them by",
+        "No gold birth places provided; returning (0,0)",
     ]
 
 
@@ -134,19 +141,28 @@ def test_dataset(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("course fly", "no subcommand 'fly' (one of: pretrain,"),
+        ("course fly", "invalid choice: 'fly' (choose from 'pretrain',"),
+        ("course pretrain fly wiki.txt --writing_params_path p", "argument VARIANT: invalid choice: 'fly'"),
+        ("course pretrain vanilla wiki.txt --writing_params_path p --year 1999", "argument --year: invalid choice"),
+        ("course pretrain vanilla wiki.txt --writing_params_path p --seed -1", "argument --seed: must be from 0 to"),
+        ("course pretrain vanilla wiki.txt --writing_params_path p --fix all,spelling", "there is no fix 'spelling'"),
+        ("course grade x --gold birth_test_inputs.tsv", "birth_test_inputs.tsv: has no answers to grade by"),
+        (
+            "course evaluate vanilla wiki.txt --reading_params_path x --eval_corpus_path birth_test_inputs.tsv",
+            "has no answers to score by (say --outputs_path to keep the answers)",
+        ),
         ("course pretrain vanilla wiki.txt", "--writing_params_path is missing"),
         ("course finetune vanilla wiki.txt --writing_params_path p", "--finetune_corpus_path is missing"),
         ("course evaluate vanilla wiki.txt --eval_corpus_path birth_dev.tsv", "--reading_params_path is missing"),
         ("course pretrain vanilla wikki.txt --writing_params_path p", "wikki.txt: no such file (there is wiki.txt)"),
-        ("course pretrain vanilla wiki.txt --writing_params_path p --max_epochs 0", "--max_epochs must be at least 1"),
+        ("course pretrain vanilla wiki.txt --writing_params_path p --max_epochs 0", "--max_epochs: must be from 1 to"),
         ("course pretrain vanilla wiki.txt --writing_params_path p --pretrain_lr 0", "lr must be positive"),
         (
             "course evaluate vanilla wiki.txt --reading_params_path wiki.txt --eval_corpus_path birth_dev.tsv",
             "wiki.txt: is damaged, or no .params file",
         ),
         ("course london --eval_corpus_path nothing.tsv", "nothing.tsv: no such file"),
-        ("course dataset namedata --examples -1", "--examples must not be negative"),
+        ("course dataset namedata --examples -1", "--examples: must be from 0 to"),
         ("course export wiki.txt --writing_params_path p", "wiki.txt: holds no model"),
     ],
 )
@@ -155,10 +171,12 @@ def test_bad_input_is_one_line_and_leaves_nothing(
 ) -> None:
     before = sorted(folder.rglob("*"))
     assert loci(line) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert error.startswith("loci course: ")
-    assert said in error
+    out, error = capsys.readouterr()
+    *notes, last = error.splitlines()
+    assert out == ""
+    assert all(note.startswith("loci course: as in ") for note in notes)
+    assert last.startswith("loci course: ")
+    assert said in last
     assert sorted(folder.rglob("*")) == before
 
 
@@ -171,11 +189,35 @@ def test_flags_that_do_nothing_are_taken_and_said(folder: Path, capsys: pytest.C
     ]
 
 
+def test_grade(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, places in (("a.txt", ["York"] * 8), ("b.txt", ["York", "Leeds"] * 4), ("c.txt", ["York"])):
+        (folder / name).write_text("".join(f"{place}\n" for place in places), encoding="utf-8")
+    assert loci("course grade a.txt --gold birth_dev.tsv") == 0
+    assert capsys.readouterr().out.splitlines()[:2] == ["Correct: 4.0 out of 8.0: 50.0%", "  95 % interval 21.5–78.5 %"]
+    assert loci("course grade a.txt b.txt c.txt --gold birth_dev.tsv --json") == 2
+    graded = json.loads(capsys.readouterr().out)
+    assert [file["line"] for file in graded["files"][1:]] == [
+        "Correct: 8.0 out of 8.0: 100.0%",
+        "1 lines for 8 questions (an answer may contain a newline)",
+    ]
+    assert [pair["files"] for pair in graded["pairs"]] == [["a.txt", "b.txt"]]
+
+
 @pytest.mark.parametrize("args", [["course"], ["course", "--help"], ["course", "-h"]])
 def test_help_lists_the_subcommands(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(args) == 0
     shown = capsys.readouterr().out
-    for word in ("pretrain", "finetune", "evaluate", "london", "dataset", "import", "export", "birth_places_train.tsv"):
+    for word in (
+        "pretrain",
+        "finetune",
+        "evaluate",
+        "london",
+        "dataset",
+        "grade",
+        "import",
+        "export",
+        "birth_places_train.tsv",
+    ):
         assert word in shown
 
 
@@ -185,7 +227,17 @@ def test_help_of_a_subcommand_shows_every_published_flag(capsys: pytest.CaptureF
     assert stopped.value.code == 0
     shown = capsys.readouterr().out
     files = ("reading_params_path", "writing_params_path", "finetune_corpus_path", "eval_corpus_path", "outputs_path")
-    for flag in (*files, "pretrain_lr", "finetune_lr", "tb_expt_name", "bottleneck_dim", "year", "max_epochs", "seed"):
+    for flag in (
+        *files,
+        "pretrain_lr",
+        "finetune_lr",
+        "tb_expt_name",
+        "bottleneck_dim",
+        "year",
+        "fix",
+        "max_epochs",
+        "seed",
+    ):
         assert f"--{flag}" in shown
     assert "loci course pretrain vanilla wiki.txt" in shown
 

@@ -2,17 +2,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 
 from loci.errors import LociError
 from loci.evaluation.rows import Row
 from loci.interop import course_commands
-from loci.interop.course_commands import Course, run_folder
-from loci.interop.course_lines import constant_rows, corruption_lines, data_line, name_lines, score_line
+from loci.interop.course_commands import Course, Hooks, run_folder
+from loci.interop.course_lines import (
+    NO_GOLD,
+    Iterations,
+    board_folder,
+    constant_rows,
+    data_line,
+    example_lines,
+    score_lines,
+)
+from loci.interop.course_notes import choose_year, how_made
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, GPTConfig
+from loci.recipes import DataShape
+from loci.recipes.course import finetune_stage, pretrain_stage
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model, save_checkpoint
@@ -45,6 +55,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(course_commands, "COURSE_MODEL", sizes)
 
 
+def silent(line: str) -> None:
+    """Nobody wants to know."""
+
+
+QUIET = Hooks(say=silent)
+
+
 class Stopper:
     """Watches training and asks it to stop after some steps."""
 
@@ -70,9 +87,7 @@ def finetune(
         Course.read("vanilla", corpus),
         out,
         questions,
-        observers=lambda run: [stopper],
-        should_stop=stopper.should_stop,
-        say=lambda line: None,
+        hooks=Hooks(silent, silent, lambda *about: [stopper], stopper.should_stop),
         **{"max_epochs": 3, **options},  # type: ignore[arg-type]
     )
     return outcome, stopper
@@ -91,7 +106,9 @@ def test_the_published_way_without_pretraining(
     printed.append(f"number of parameters: {n_parameters}")
     assert capsys.readouterr().out.splitlines() == printed
     rows = course_commands.evaluate(course, out, questions, outputs=answers)
-    assert capsys.readouterr().out.splitlines() == printed
+    right = sum(row.correct is True for row in rows)
+    score = f"Correct: {float(right)} out of 4.0: {right / 4 * 100}%"
+    assert capsys.readouterr().out.splitlines() == [*printed, score]
     assert [row.question for row in rows] == [f"Where was {name} born?" for name in PEOPLE]
     assert len(answers.read_text(encoding="utf-8").split("\n")) == len(PEOPLE) + 1
     assert sum(tensor.numel() for name, tensor in read_params(out).items() if "mask" not in name) == n_parameters
@@ -103,14 +120,12 @@ def test_the_published_way_without_pretraining(
 def test_pretraining_then_finetuning_starts_from_what_was_read(corpus: Path, questions: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "pre.params", tmp_path / "fine.params"
     course = Course.read("rope", corpus)
-    course_commands.pretrain(course, first, max_epochs=1, say=lambda line: None)
+    course_commands.pretrain(course, first, max_epochs=1, hooks=QUIET)
     metrics = read_metrics(run_folder(first))
     assert [row["stage"] for row in metrics] == ["pretrain"]
     assert "blocks.0.attn.rope_cache" in read_params(first)
     # With a learning rate of nothing, what is written is what was read.
-    course_commands.finetune(
-        course, second, questions, reading_params=first, lr=1e-30, max_epochs=1, say=lambda line: None
-    )
+    course_commands.finetune(course, second, questions, reading=first, lr=1e-30, max_epochs=1, hooks=QUIET)
     before, after = read_params(first), read_params(second)
     assert all(torch.allclose(before[name], after[name]) for name in before)
 
@@ -158,36 +173,98 @@ def test_a_finished_training_makes_way_for_another(corpus: Path, questions: Path
 def test_the_published_learning_rates() -> None:
     """As the course's script prints them at the end of finetuning and, climbing again, of pretraining in 2021-23."""
     corpus = Corpus.from_lines(f"N{number}. Text ." for number in range(2937))
-    course = Course("vanilla", corpus, {})
+    course = Course("vanilla", corpus, {}, 2021)
     stage = course_commands.finetune_stage(course.shape)
     assert f"{stage.lr * factor(stage, progress=1.0, tokens=10 * 2000 * 127):e}" == "5.983263e-04"
     stage = course_commands.pretrain_stage(course.shape, year=2021)
     assert f"{stage.lr * factor(stage, progress=1.0, tokens=650 * 2938 * 127):e}" == "7.182453e-04"
 
 
-@pytest.mark.parametrize(("variant", "objective"), [("vanilla", "corruption-2021"), ("rope", "corruption-2024")])
-def test_each_variant_gets_the_year_that_brought_it(
-    variant: str, objective: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("year", "objective"), [(2021, "corruption-2021"), (2024, "corruption-2024")])
+def test_the_year_decides_the_form(
+    year: int, objective: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    monkeypatch.setattr(course_commands, "_train", lambda recipe, *rest: seen.append(recipe))
-    course = Course.read(variant, corpus)
-    course_commands.pretrain(course, tmp_path / "p", say=lambda line: None)
-    course_commands.pretrain(course, tmp_path / "p", year=2024, lr=0.5, max_epochs=7, say=lambda line: None)
-    stages = [recipe.stages[0] for recipe in seen]
-    assert [stage.mixture[0].objective for stage in stages] == [objective, "corruption-2024"]
-    assert [(stage.epochs, stage.batch_size, stage.lr) for stage in stages] == [(650, 128, 6e-3), (7, 128, 0.5)]
+    monkeypatch.setattr(course_commands, "_train", lambda course, recipe, *rest: seen.append(recipe.stages[0]))
+    course_commands.pretrain(Course.read("vanilla", corpus, year=year), tmp_path / "p")
+    course_commands.pretrain(Course.read("vanilla", corpus, year=year), tmp_path / "p", lr=0.5, max_epochs=7)
+    assert [stage.mixture[0].objective for stage in seen] == [objective] * 2
+    assert [(stage.epochs, stage.batch_size, stage.lr) for stage in seen] == [(650, 128, 6e-3), (7, 128, 0.5)]
+    model = GPT(GPTConfig(9, n_layer=1))
+    lines = course_commands.model_lines(Course.read("vanilla", corpus).corpus, model, year)
+    assert lines[2:] == (["Model on device:  cpu"] if year == 2024 else [])
+
+
+@pytest.mark.usefixtures("small")
+def test_the_year_is_that_of_what_was_trained_before(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "rope.params", tmp_path / "fine.params"
+    assert choose_year("vanilla", writing=first)[0] == 2021
+    assert choose_year("rope", writing=first)[0] == 2024
+    course_commands.pretrain(Course.read("rope", corpus, year=2024), first, max_epochs=1, hooks=QUIET)
+    # Another variant in the same folder gets the same year, so that the two can be compared.
+    assert choose_year("vanilla", writing=tmp_path / "vanilla.params") == (2024, "as rope.params was trained")
+    assert choose_year("vanilla", writing=tmp_path / "elsewhere" / "vanilla.params")[0] == 2021
+    assert choose_year("vanilla", 2022, writing=second)[0] == 2022
+    assert choose_year("rope", reading=first, writing=second)[0] == 2024
+    with pytest.raises(LociError, match=r"rope\.params: was trained as in 2024, not 2021"):
+        choose_year("rope", 2021, reading=first)
+    # A note speaks of the file it was written for, and of no other.
+    assert (how_made(first) or {})["fix"] == []
+    write_params(first, {"other": torch.ones(1)})
+    assert how_made(first) is None
+    assert choose_year("rope", 2021, reading=first)[0] == 2021
+
+
+@pytest.mark.usefixtures("small")
+def test_the_same_number_of_other_characters_is_another_vocabulary(corpus: Path, tmp_path: Path) -> None:
+    params, other = tmp_path / "p.params", tmp_path / "other.txt"
+    course_commands.pretrain(Course.read("vanilla", corpus), params, max_epochs=1, hooks=QUIET)
+    other.write_text(corpus.read_text(encoding="utf-8").replace("Y", "Z"), encoding="utf-8")
+    with pytest.raises(LociError, match=r"another vocabulary of the same size \(give the corpus .*wiki\.txt"):
+        Course.read("vanilla", other).load(params)
+
+
+@pytest.mark.usefixtures("small")
+def test_nothing_is_replaced_without_a_word(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    params, out, noted = tmp_path / "p.params", tmp_path / "out.txt", []
+    hooks = Hooks(silent, noted.append)
+    course = Course.read("vanilla", corpus)
+    for epochs in (1, 2):
+        course_commands.finetune(course, params, questions, max_epochs=epochs, hooks=hooks)
+        course_commands.evaluate(course, params, questions, outputs=out, hooks=hooks)
+    note = "the course's finetuning of vanilla from scratch"
+    assert noted == [f"replacing {params}.run, a finished training ({note})", f"replacing {params}", f"replacing {out}"]
+
+
+@pytest.mark.usefixtures("small")
+def test_nothing_is_said_before_everything_is_checked(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    hooks, course, missing = Hooks(said.append), Course.read("vanilla", corpus), tmp_path / "missing.params"
+    out = tmp_path / "model.params"
+    finetune(corpus, questions, out, after=1)
+    tests = tmp_path / "tests.tsv"
+    tests.write_text("Where was Ada Holt born?\n", encoding="utf-8")
+    for attempt in (
+        lambda: course_commands.finetune(course, tmp_path / "x", questions, reading=missing, hooks=hooks),
+        lambda: course_commands.finetune(course, tmp_path, questions, hooks=hooks),
+        lambda: course_commands.pretrain(course, out, hooks=hooks),
+        lambda: course_commands.evaluate(course, missing, questions, hooks=hooks),
+        lambda: course_commands.evaluate(course, missing, tests, hooks=hooks),
+    ):
+        with pytest.raises(LociError):
+            attempt()
+    assert said == []
 
 
 @pytest.mark.usefixtures("small")
 def test_finetuning_epochs(corpus: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    monkeypatch.setattr(course_commands, "_train", lambda recipe, *rest: seen.append(recipe.stages[0]))
+    monkeypatch.setattr(course_commands, "_train", lambda course, recipe, *rest: seen.append(recipe.stages[0]))
     course = Course.read("vanilla", corpus)
     params = tmp_path / "p.params"
     write_params(params, course_commands.to_course(course.new_model()))
     for reading in (None, params):
-        course_commands.finetune(course, tmp_path / "q", questions, reading_params=reading, say=lambda line: None)
+        course_commands.finetune(course, tmp_path / "q", questions, reading=reading)
     assert [(stage.epochs, stage.batch_size, stage.lr) for stage in seen] == [(75, 256, 6e-4), (10, 256, 6e-4)]
 
 
@@ -195,6 +272,8 @@ def test_bad_input_is_named(corpus: Path, questions: Path, tmp_path: Path) -> No
     course, params = Course.read("vanilla", corpus), tmp_path / "p.params"
     with pytest.raises(LociError, match="no variant 'banana'"):
         Course.read("banana", corpus)
+    with pytest.raises(LociError, match="there is no fix 'spelling'"):
+        Course.read("vanilla", corpus, fix=["spelling"])
     write_params(params, {"tok_emb.weight": torch.ones(256, 256), "pos_emb": torch.ones(1, 128, 256)})
     with pytest.raises(LociError, match=rf"{params}: lacks blocks.0"):
         course.load(params)
@@ -244,19 +323,81 @@ def test_only_the_published_size_is_exported(corpus: Path, tmp_path: Path) -> No
     assert not (tmp_path / "x.params").exists()
 
 
-@pytest.mark.usefixtures("small")
-def test_an_answer_with_a_line_end_stays_one_line(corpus: Path, questions: Path, tmp_path: Path) -> None:
-    course, params, out = Course.read("vanilla", corpus), tmp_path / "p.params", tmp_path / "out.txt"
+def says(course: Course, text: str) -> dict[str, torch.Tensor]:
+    """Weights of a model that says one character for ever, whatever it is asked.
+
+    Its logit is the sum of a stream that is all ones after the last norm.
+    """
     state = course_commands.to_course(course.new_model())
-    # A head that always says the newline: its logit is the sum of a stream that is all ones after the last norm.
     state["ln_f.weight"].zero_()
     state["ln_f.bias"].fill_(1.0)
     state["head.weight"].zero_()
-    state["head.weight"][course.corpus.vocab.ids["\n"]] = 1.0
-    write_params(params, state)
-    rows = course_commands.evaluate(course, params, questions, outputs=out, say=lambda line: None)
-    assert {row.prediction for row in rows} == {"\n" * 32}
-    assert out.read_text(encoding="utf-8").count("\n") == len(PEOPLE)
+    state["head.weight"][course.corpus.vocab.ids[text]] = 1.0
+    return state
+
+
+@pytest.mark.usefixtures("small")
+def test_an_answer_with_a_newline_is_written_as_the_course_does(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    params, out = tmp_path / "p.params", tmp_path / "out.txt"
+    for fix, lines in (([], len(PEOPLE) * 33), (["lines"], len(PEOPLE))):
+        course = Course.read("vanilla", corpus, fix=fix)
+        write_params(params, says(course, "\n"))
+        rows = course_commands.evaluate(course, params, questions, outputs=out, hooks=QUIET)
+        assert {row.prediction for row in rows} == {"\n" * 32}
+        assert out.read_text(encoding="utf-8").count("\n") == lines
+
+
+@pytest.mark.usefixtures("small")
+def test_questions_without_answers_are_asked_with_their_newline(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(
+        course_commands, "greedy_answers", lambda model, course, texts: asked.extend(texts) or ["York"] * len(texts)
+    )
+    params, tests, out = tmp_path / "p.params", tmp_path / "tests.tsv", tmp_path / "out.txt"
+    tests.write_text("Where was Ada Holt born?\nWhere was Ben Marsh born?", encoding="utf-8")  # no newline at the end
+    write_params(params, course_commands.to_course(Course.read("vanilla", corpus).new_model()))
+    for fix in ([], ["newline"]):
+        course_commands.evaluate(Course.read("vanilla", corpus, fix=fix), params, tests, outputs=out)
+    first, second = "Where was Ada Holt born?", "Where was Ben Marsh born?"
+    assert asked == [f"{first}\n", second, first, second]
+    assert capsys.readouterr().out.splitlines()[2:4] == [NO_GOLD, f"Predictions written to {out}; no targets provided"]
+    assert out.read_text(encoding="utf-8") == "York\nYork\n"
+    # With answers, the newline stands after them, and nothing else is asked than what stands before the tab.
+    asked.clear()
+    tests.write_text(f"{first}\tLeeds\n{second}\tYork\n", encoding="utf-8")
+    course_commands.evaluate(Course.read("vanilla", corpus), params, tests, hooks=QUIET)
+    assert asked == [first, second]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_corpus_without_newline_cannot_be_asked_with_one(tmp_path: Path) -> None:
+    corpus, tests = tmp_path / "wiki.txt", tmp_path / "tests.tsv"
+    corpus.write_text("Ada Holt. Where was she born? In Leeds .", encoding="utf-8")
+    tests.write_text("Where was Ada Holt born?\n", encoding="utf-8")
+    with pytest.raises(LociError, match=r"tests\.tsv:1: .*--fix newline asks without"):
+        course_commands.evaluate(Course.read("vanilla", corpus), tests, tests, outputs=tmp_path / "out")
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("variant", ["vanilla", "rope"])
+def test_greedy_answers_are_those_of_the_plain_loop(variant: str, corpus: Path) -> None:
+    """The published decoding in the plainest words, also where a question outgrows the block of 64."""
+    course = Course.read(variant, corpus)
+    model, vocab = course.new_model().eval(), course.corpus.vocab
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(0, 0.5, generator=torch.Generator().manual_seed(parameter.numel()))
+    texts = ["Where was Ada Holt born?", "Where was Ben Marsh born in York in Leeds in Malm Is this a question?"]
+    expected = []
+    for text in texts:
+        ids = [*vocab.encode(text), 1]
+        for _ in range(32):
+            with torch.no_grad():
+                ids.append(int(model(torch.tensor([ids[-64:]])).logits[0, -1].argmax()))
+        expected.append(vocab.decode(ids).split("⁇")[1])
+    assert course_commands.greedy_answers(model, course, texts) == expected
 
 
 def rows_with(right: int, total: int) -> list[Row]:
@@ -274,22 +415,22 @@ def rows_with(right: int, total: int) -> list[Row]:
     ],
 )
 def test_published_score_lines(right: int, line: str) -> None:
-    assert score_line(rows_with(right, 500)) == line
+    assert score_lines(rows_with(right, 500)) == [line]
 
 
 def test_no_answers_no_score() -> None:
-    assert score_line([Row("q", "London")]) is None
-    assert score_line([]) is None
+    assert score_lines([Row("q", "London")]) == score_lines([]) == [NO_GOLD]
 
 
 def test_course_data(course_data: Path) -> None:
     corpus = Corpus.read(course_data / "wiki.txt")
     assert data_line(corpus) == "data has 418351 characters, 256 unique."
     dev = Questions.read(course_data / "birth_dev.tsv")
-    assert score_line(constant_rows(dev)) == "Correct: 25.0 out of 500.0: 5.0%"
-    assert score_line(constant_rows(Questions.read(course_data / "birth_test_inputs.tsv"))) is None
+    assert score_lines(constant_rows(dev)) == ["Correct: 25.0 out of 500.0: 5.0%"]
+    assert score_lines(constant_rows(Questions.read(course_data / "birth_test_inputs.tsv"))) == [NO_GOLD]
     # The third example of the course's own printed output.
-    lines = name_lines(corpus, Questions.read(course_data / "birth_places_train.tsv"), 128, 4)
+    stage = finetune_stage(DataShape(2937))
+    lines = example_lines(corpus, stage, Questions.read(course_data / "birth_places_train.tsv"), 128, 4, seed=0)
     assert lines[4] == "x: " + "Where was John Stephen born?⁇Glasgow⁇".ljust(127, "□")
     assert lines[5] == "y: " + ("□" * 27 + "⁇Glasgow⁇").ljust(127, "□")
 
@@ -297,18 +438,52 @@ def test_course_data(course_data: Path) -> None:
 @pytest.mark.parametrize(("year", "masks"), [(2021, 3), (2024, 2)])
 def test_corruption_lines(year: int, masks: int, corpus: Path) -> None:
     text = Corpus.read(corpus)
-    lines = corruption_lines(text, 128, 3, year=year, rng=np.random.default_rng(0))
+    stage = pretrain_stage(DataShape(5), year=year)
+    lines = example_lines(text, stage, None, 128, 3, seed=0)
     assert len(lines) == 6
     for x, y in zip(lines[::2], lines[1::2], strict=True):
         assert (x[:3], y[:3]) == ("x: ", "y: ")
         assert len(x) == len(y) == 3 + 127
         assert x[4:] == y[3:-1]
         assert x.count("⁇") == masks
-    again = corruption_lines(text, 128, 3, year=year, rng=np.random.default_rng(0))
-    assert lines == again
+    assert lines == example_lines(text, stage, None, 128, 3, seed=0)
 
 
 def test_examples_on_request_only(corpus: Path, questions: Path) -> None:
-    text = Corpus.read(corpus)
-    assert name_lines(text, Questions.read(questions), 128, 0) == []
-    assert len(name_lines(text, Questions.read(questions), 128, 100)) == 2 * len(PEOPLE)
+    text, asked, stage = Corpus.read(corpus), Questions.read(questions), finetune_stage(DataShape(5))
+    assert example_lines(text, stage, asked, 128, 0, seed=0) == []
+    assert len(example_lines(text, stage, asked, 128, 100, seed=0)) == 2 * len(PEOPLE)
+    assert "x: Where was Dora Quist born?⁇Malm⁇□" in "\n".join(example_lines(text, stage, asked, 128, 4, seed=0))
+
+
+class Board:
+    """Writes down what TensorBoard hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, float, int]] = []
+
+    def add_scalar(self, *scalar: object) -> None:
+        self.heard.append(scalar)  # type: ignore[arg-type]
+
+
+def test_each_iteration_is_shown_as_published(capsys: pytest.CaptureFixture[str]) -> None:
+    """The rates are those of published outputs: the last of finetuning, and of the ninth epoch."""
+    board = Board()
+    shown = Iterations(finetune_stage(DataShape(2938)), 2000, 128, board)
+    for step, loss in ((72, 0.30447), (79, 0.2), (80, 0.26082)):
+        shown.on_step(StepReport("finetune", step, step, step / 80, loss, 0.0, 0.0, 0, 0.0))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rpartition(": ")[0] for line in lines] == [
+        "epoch 9 iter 7: train loss 0.30447. lr 5.986453e-04",
+        "epoch 10 iter 7: train loss 0.26082. lr 5.983263e-04",
+    ]
+    assert [scalar[::2] for scalar in board.heard[:2]] == [("train/loss", 71), ("train/lr", 71)]
+    assert f"{board.heard[-1][1]:e}" == "5.983263e-04"
+
+
+@pytest.mark.parametrize(
+    ("year", "name"),
+    [(2023, "run_vanilla_32_pt_lr_0.006000_ft_lr_0.000600"), (2024, "run_vanilla_pt_lr_0.006000_ft_lr_0.000600")],
+)
+def test_where_tensorboard_writes(year: int, name: str) -> None:
+    assert board_folder("pretrain", year, "vanilla", "run", 32, 6e-3, 6e-4) == Path("expt/pretrain") / name

@@ -197,6 +197,7 @@ def changed(state: dict[str, torch.Tensor], name: str, tensor: torch.Tensor | No
         ("vanilla", "pos_emb", torch.ones(1, 64, 16), "block_size of 64, not 12"),
         ("vanilla", "head.weight", torch.ones(11, 15), r"head.weight has the shape \(11, 15\)"),
         ("vanilla", "ln_f.bias", torch.full((16,), math.nan), "ln_f.bias holds values that are no numbers"),
+        ("vanilla", "ln_f.bias", torch.ones(16).long(), "ln_f.bias holds int64 numbers, weights are floats"),
         ("vanilla", "pos_emb", None, "holds a rope model, not vanilla"),
         ("vanilla", "tok_emb.weight", None, "none of the course's models"),
         ("vanilla", "blocks.0.attn.mask", torch.ones(1, 1, 12, 12), "differs from the published one"),

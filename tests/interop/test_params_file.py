@@ -120,6 +120,67 @@ def test_damage_never_ends_in_a_traceback(tmp_path: Path, legacy: bool) -> None:
     assert not any("\n" in line for line in said)
 
 
+def test_a_flipped_bit_is_found_or_changes_nothing(tmp_path: Path) -> None:
+    """The archive's checksums cover all that is read; what they do not cover is padding between records."""
+    file = tmp_path / "x.params"
+    torch.save(STATE, file)
+    whole, rng, found = file.read_bytes(), random.Random(7), 0
+    for _ in range(200):
+        data = bytearray(whole)
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        file.write_bytes(data)
+        try:
+            state = read_params(file)
+        except LociError:
+            found += 1
+        else:
+            assert state.keys() == STATE.keys()
+            assert all(torch.equal(state[name], tensor) for name, tensor in STATE.items())
+    assert found > 40
+
+
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.99])
+def test_a_truncated_download_is_named(tmp_path: Path, part: float) -> None:
+    file = tmp_path / "x.params"
+    torch.save({"w": torch.randn(100, 100)}, file)
+    whole = file.read_bytes()
+    file.write_bytes(whole[: int(part * len(whole))])
+    with pytest.raises(LociError, match=r"is cut short or damaged: its [\d,]+ bytes .*download or copy it again"):
+        read_params(file)
+
+
+def test_a_small_file_that_inflates_is_refused_before_it_does(tmp_path: Path) -> None:
+    file, bomb = tmp_path / "x.params", tmp_path / "bomb.params"
+    torch.save({"w": torch.zeros(1_000_000)}, file)
+    with zipfile.ZipFile(file) as stored, zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as small:
+        for entry in stored.infolist():
+            small.writestr(entry.filename, stored.read(entry))
+    assert bomb.stat().st_size < 20_000
+    with pytest.raises(LociError, match="holds compressed records"):
+        read_params(bomb)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "said"),
+    [
+        (torch.eye(3).to_sparse(), "w is a sparse tensor"),
+        (torch.empty(3, device="meta"), "w is a meta tensor"),
+        (torch.ones(1).expand(1000, 1000), "w says it is larger than its data"),
+    ],
+)
+def test_other_kinds_of_tensors_are_refused_by_name(tmp_path: Path, tensor: torch.Tensor, said: str) -> None:
+    torch.save({"w": tensor}, tmp_path / "x.params")
+    with pytest.raises(LociError, match=said):
+        read_params(tmp_path / "x.params")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_quantised_tensors_are_refused_by_name(tmp_path: Path) -> None:
+    torch.save({"w": torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8)}, tmp_path / "x.params")
+    with pytest.raises(LociError, match="w is a quantised tensor"):
+        read_params(tmp_path / "x.params")
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "x.params"
     write_params(file, STATE)

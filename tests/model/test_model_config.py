@@ -17,7 +17,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"trunk": "perceiver", "n_layer": 1}, "one block down and one up"),
     ({"attention": "dott"}, "unknown attention 'dott' (did you mean 'dot'? one of: dot, synthesizer"),
     ({"positions": "sine"}, "unknown positions 'sine' (one of: learned, rope, none)"),
-    ({"trunk": "tree"}, "unknown trunk 'tree' (one of: plain, perceiver-course, perceiver)"),
+    ({"trunk": "tree"}, "unknown trunk 'tree' (one of: plain, perceiver-course, perceiver-course-bare, perceiver)"),
     ({"attention": "synthesizer", "positions": "rope"}, "rope positions turn queries and keys"),
     ({"attention": "folded", "positions": "rope"}, "folding needs queries and keys that meet unturned"),
     ({"attention": "folded", "qk_norm": True}, "qk_norm"),

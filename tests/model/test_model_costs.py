@@ -77,7 +77,9 @@ def test_the_flops_formula_is_what_pytorch_counts(variant: str, length: int) -> 
 
 
 @pytest.mark.parametrize("options", [{"qk_width": 4}, {"value_embeddings": True}, {"qk_norm": True}, {"n_layer": 2}])
-@pytest.mark.parametrize("variant", ["vanilla", "synthesizer-mixed", "perceiver", "perceiver-course"])
+@pytest.mark.parametrize(
+    "variant", ["vanilla", "synthesizer-mixed", "perceiver", "perceiver-course", "perceiver-course-bare"]
+)
 def test_the_flops_formula_knows_the_options(variant: str, options: dict[str, object]) -> None:
     config = VARIANTS[variant].apply(BASE.replace(**options))
     assert counted_flops(config, LENGTH, backward=False) == model_cost(config, LENGTH).total.forward_flops

@@ -79,12 +79,14 @@ def test_vanilla_is_the_published_mathematics_written_out() -> None:
 
 
 @pytest.mark.parametrize("length", [3, 5, 8])
-@pytest.mark.parametrize("up_scale", [1.0, 0.25])
-def test_the_course_perceiver_is_the_published_mathematics_written_out(length: int, up_scale: float) -> None:
+@pytest.mark.parametrize(("up_scale", "bare"), [(1.0, False), (0.25, False), (1.0, True)])
+def test_the_course_perceiver_is_the_published_mathematics_written_out(
+    length: int, up_scale: float, bare: bool
+) -> None:
     """All m latents, masks tril[:m, :T] and tril[:T, :m]: also where the text is shorter than the bottleneck."""
     m, d = 5, 6
     config = GPTConfig(vocab_size=13, block_size=9, n_layer=3, n_head=2, n_embd=d, bottleneck_dim=m, up_scale=up_scale)
-    model = GPT(VARIANTS["perceiver-course"].apply(config)).double().eval()
+    model = GPT(VARIANTS["perceiver-course-bare" if bare else "perceiver-course"].apply(config)).double().eval()
     for index, parameter in enumerate(model.parameters()):
         parameter.data.normal_(0, 0.5, generator=torch.Generator().manual_seed(index))
     state = model.state_dict()
@@ -102,15 +104,17 @@ def test_the_course_perceiver_is_the_published_mathematics_written_out(length: i
     ids = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]])[:, :length]
     x_input = state["tok_emb.weight"][ids] + state["positions.pos_emb"][:, :length]
     basis = state["trunk.down_block.basis"].expand(2, -1, -1)
-    attended = cross("trunk.down_block.attn.", norm("trunk.down_block.ln1", basis), x_input)
-    latents = written_out_block(state, "trunk.down_block.", basis, attended)
+    context = norm("trunk.down_block.ln1", x_input) if bare else x_input
+    attended = cross("trunk.down_block.attn.", norm("trunk.down_block.ln1", basis), context)
+    latents = written_out_block(state, "trunk.down_block.", 0 * basis if bare else basis, attended)
     y = norm("trunk.blocks.0.ln1", latents)
     q, k, v = (y @ state["trunk.blocks.0.attn.qkv.weight"].T + state["trunk.blocks.0.attn.qkv.bias"]).split(d, dim=-1)
     mixed = written_out_heads(q, k, v, torch.ones(m, m, dtype=torch.bool).tril(), 2)
     attended = mixed @ state["trunk.blocks.0.attn.proj.weight"].T + state["trunk.blocks.0.attn.proj.bias"]
     latents = written_out_block(state, "trunk.blocks.0.", latents, attended)
-    attended = up_scale * cross("trunk.up_block.attn.", x_input, norm("trunk.up_block.ln1", latents))
-    x = written_out_block(state, "trunk.up_block.", x_input, attended)
+    queries = norm("trunk.up_block.ln1", x_input) if bare else x_input
+    attended = up_scale * cross("trunk.up_block.attn.", queries, norm("trunk.up_block.ln1", latents))
+    x = written_out_block(state, "trunk.up_block.", 0 * x_input if bare else x_input, attended)
     torch.testing.assert_close(model(ids).logits, norm("ln_f", x) @ state["head.weight"].T, rtol=0, atol=1e-12)
 
 

@@ -7,30 +7,27 @@ examples:
 
 from __future__ import annotations
 
-import inspect
+import json
 import sys
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import tyro
-
-from loci.cli.course_flags import Flags, Variant
-from loci.cli.flags import call_with_flags
+from loci.cli.course_flags import FILES, USES, parser, with_underscores
 from loci.cli.interrupt import InterruptFlag
 from loci.errors import LociError
 
 if TYPE_CHECKING:
-    from loci.training.reports import Outcome
+    from loci.interop.course_commands import Course, Hooks
+    from loci.training.plan import Stage
+    from loci.training.reports import Observer, Outcome
 
-Published = Annotated[Flags, tyro.conf.arg(name="")]
+SHOWN_PAIRS = 10
 
 
-def pretrain(flags: Published) -> int:
+def pretrain(flags: Namespace) -> int:
     """Pretrain by span corruption and write the weights: 650 epochs, batches of 128 lines.
-
-    The recipe of 2021-23 lets the learning rate climb back after 200 epochs and ends examples with a third mask; that
-    of 2024-25 does neither.
 
     Training keeps its state in PARAMS.run: stopped by ctrl-C or killed, the same command goes on where it was.
 
@@ -39,23 +36,12 @@ def pretrain(flags: Published) -> int:
     """
     from loci.interop import course_commands
 
-    (writing,) = flags.needed("writing_params_path")
-    flags.unused("pretrain", "reading_params_path", "finetune_corpus_path", "eval_corpus_path", "outputs_path")
-    course = flags.course()
-    with InterruptFlag() as interrupted:
-        outcome = course_commands.pretrain(
-            course,
-            writing,
-            year=flags.year,
-            lr=flags.pretrain_lr,
-            max_epochs=flags.max_epochs,
-            observers=lambda run: flags.observers("pretrain", run),
-            should_stop=lambda: interrupted.raised,
-        )
-    return _ended(outcome, writing)
+    _check_files(flags, "writing_params_path")
+    options = {"lr": flags.pretrain_lr, "max_epochs": flags.max_epochs}
+    return _trained(flags, lambda course, out, hooks: course_commands.pretrain(course, out, hooks=hooks, **options))
 
 
-def finetune(flags: Published) -> int:
+def finetune(flags: Namespace) -> int:
     """Finetune on questions with answers and write the weights: 75 epochs from scratch, 10 after pretraining.
 
     example:
@@ -64,24 +50,15 @@ def finetune(flags: Published) -> int:
     """
     from loci.interop import course_commands
 
-    writing, questions = flags.needed("writing_params_path", "finetune_corpus_path")
-    flags.unused("finetune", "eval_corpus_path", "outputs_path", "year")
-    course = flags.course()
-    with InterruptFlag() as interrupted:
-        outcome = course_commands.finetune(
-            course,
-            writing,
-            questions,
-            reading_params=flags.reading_params_path,
-            lr=flags.finetune_lr,
-            max_epochs=flags.max_epochs,
-            observers=lambda run: flags.observers("finetune", run),
-            should_stop=lambda: interrupted.raised,
-        )
-    return _ended(outcome, writing)
+    _check_files(flags, "writing_params_path", "finetune_corpus_path")
+    questions, reading = flags.finetune_corpus_path, flags.reading_params_path
+    options = {"lr": flags.finetune_lr, "max_epochs": flags.max_epochs, "reading": reading}
+    return _trained(
+        flags, lambda course, out, hooks: course_commands.finetune(course, out, questions, hooks=hooks, **options)
+    )
 
 
-def evaluate(flags: Published) -> None:
+def evaluate(flags: Namespace) -> None:
     """Answer every question greedily, print the score, write one answer a line.
 
     example:
@@ -90,168 +67,171 @@ def evaluate(flags: Published) -> None:
     """
     from loci.interop import course_commands
 
-    reading, questions = flags.needed("reading_params_path", "eval_corpus_path")
-    flags.unused("evaluate", "writing_params_path", "finetune_corpus_path", "year", "max_epochs")
-    rows = course_commands.evaluate(flags.course(), reading, questions, outputs=flags.outputs_path)
-    _print_score(rows, flags.outputs_path)
+    _check_files(flags, "reading_params_path", "eval_corpus_path")
+    course, hooks = _course(flags), course_commands.Hooks(note=_note)
+    course_commands.evaluate(
+        course, flags.reading_params_path, flags.eval_corpus_path, outputs=flags.outputs_path, hooks=hooks
+    )
 
 
-def london(eval_corpus_path: Path = Path("birth_dev.tsv"), place: str = "London") -> None:
+def london(flags: Namespace) -> None:
     """Score the system that answers every question with one place.
 
     example:
       loci course london --eval_corpus_path birth_dev.tsv
-
-    Args:
-        eval_corpus_path: The questions, with answers.
-        place: The place.
     """
-    from loci.interop.course_lines import constant_rows
+    from loci.interop.course_lines import constant_rows, score_lines
     from loci.text.questions import Questions
 
-    _print_score(constant_rows(Questions.read(eval_corpus_path), place), None)
+    print(*score_lines(constant_rows(Questions.read(flags.eval_corpus_path), flags.place)), sep="\n")
 
 
-def dataset(
-    dataset_type: tyro.conf.Positional[Literal["namedata", "charcorruption"]],
-    pretrain_corpus_path: Path = Path("wiki.txt"),
-    finetune_corpus_path: Path = Path("birth_places_train.tsv"),
-    examples: int = 4,
-    year: Literal[2021, 2024] = 2021,
-    seed: int = 0,
-) -> None:
+def dataset(flags: Namespace) -> None:
     """Print training examples: what the model reads (x) and is to predict (y).
 
     example:
       loci course dataset charcorruption --pretrain_corpus_path wiki.txt
-
-    Args:
-        dataset_type: namedata, the finetuning examples, or charcorruption, the pretraining examples.
-        pretrain_corpus_path: The corpus.
-        finetune_corpus_path: The train questions; only namedata reads them.
-        examples: How many.
-        year: The form of the corruption: a third mask at the end (2021-23) or none (2024-25).
-        seed: Seed of the corruption.
     """
-    import numpy as np
-
-    from loci.interop.course_lines import corruption_lines, data_line, name_lines
-    from loci.recipes.course import COURSE_MODEL
-    from loci.text.corpus import Corpus
+    from loci.interop.course_commands import Course
+    from loci.interop.course_lines import data_line, example_lines
+    from loci.recipes.course import finetune_stage, pretrain_stage
     from loci.text.questions import Questions
 
-    if examples < 0:
-        raise LociError(f"--examples must not be negative, it is {examples}")
-    corpus, block = Corpus.read(pretrain_corpus_path), COURSE_MODEL["block_size"]
-    print(data_line(corpus))
-    if dataset_type == "namedata":
-        lines = name_lines(corpus, Questions.read(finetune_corpus_path), block, examples)
+    course = Course.read("vanilla", flags.pretrain_corpus_path, year=flags.year, fix=flags.fix)
+    if flags.dataset_type == "namedata":
+        questions, stage = Questions.read(flags.finetune_corpus_path), finetune_stage(course.shape, fix=course.fix)
     else:
-        lines = corruption_lines(corpus, block, examples, year=year, rng=np.random.default_rng(seed))
-    for line in lines:
-        print(line)
+        questions, stage = None, pretrain_stage(course.shape, year=course.year, fix=course.fix)
+    lines = example_lines(course.corpus, stage, questions, course.config.block_size, flags.examples, flags.seed)
+    print(data_line(course.corpus), *lines, sep="\n")
 
 
-def import_params(
-    variant: tyro.conf.Positional[Variant],
-    pretrain_corpus_path: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")],
-    reading_params_path: Path,
-    out: Path,
-    bottleneck_dim: int = 32,
-) -> None:
+def grade(flags: Namespace) -> int:
+    """Grade predictions files: the published line, its interval, the kinds of errors, files that agree too much.
+
+    example:
+      loci course grade handed-in/*.predictions --gold birth_dev.tsv
+    """
+    from loci.evaluation.json_data import to_json
+    from loci.interop import course_grade
+
+    graded = course_grade.grade(flags.predictions, flags.gold, train=flags.train, corpus=flags.corpus)
+    if flags.json:
+        print(json.dumps(to_json(graded), indent=2, ensure_ascii=False))
+    else:
+        print(*graded.lines(SHOWN_PAIRS), sep="\n")
+    return 2 if any(found.right is None for found in graded.files) else 0
+
+
+def import_params(flags: Namespace) -> None:
     """Make a run of a .params file, so that loci evaluate and the other commands can ask it.
 
     example:
       loci course import vanilla wiki.txt --reading_params_path vanilla.finetune.params --out run
-
-    Args:
-        variant: The model: vanilla, synthesizer, perceiver or rope.
-        pretrain_corpus_path: The corpus it was pretrained on; the vocabulary comes from it.
-        reading_params_path: The weights.
-        out: The run's folder, made anew.
-        bottleneck_dim: Latents of the perceiver.
     """
     from loci.interop import course_commands
 
-    course = course_commands.Course.read(variant, pretrain_corpus_path, bottleneck_dim=bottleneck_dim)
-    course_commands.import_params(course, reading_params_path, out)
-    print(f"ask it: loci evaluate {out} --questions FILE")
+    course_commands.import_params(_course(flags), flags.reading_params_path, flags.out)
+    print(f"ask it: loci evaluate {flags.out} --questions FILE")
 
 
-def export_params(run: tyro.conf.Positional[Path], writing_params_path: Path) -> None:
+def export_params(flags: Namespace) -> None:
     """Write a run's model as a .params file that the course's own script reads.
 
     example:
       loci course export run --writing_params_path vanilla.model.params
-
-    Args:
-        run: The run; its model must be one of the course's, in the published size.
-        writing_params_path: Where the weights go.
     """
     from loci.interop import course_commands
 
-    variant = course_commands.export_params(run, writing_params_path)
-    print(f"wrote {writing_params_path} ({variant})")
+    hooks = course_commands.Hooks(note=_note)
+    variant = course_commands.export_params(flags.run, flags.writing_params_path, hooks)
+    print(f"wrote {flags.writing_params_path} ({variant})")
 
 
-SUBCOMMANDS: dict[str, Callable[..., int | None]] = {
+SUBCOMMANDS: dict[str, Callable[[Namespace], int | None]] = {
     "pretrain": pretrain,
     "finetune": finetune,
     "evaluate": evaluate,
     "london": london,
     "dataset": dataset,
+    "grade": grade,
     "import": import_params,
     "export": export_params,
 }
 
 
-def overview() -> str:
-    """The text of `loci course --help`."""
-    rows = [f"  {name:<9} {(inspect.getdoc(run) or '').splitlines()[0]}" for name, run in SUBCOMMANDS.items()]
-    return "\n".join(
-        [
-            "usage: loci course SUBCOMMAND [flags]      loci course SUBCOMMAND --help",
-            "",
-            "The course's own commands, flags, files and printed lines: loci course in place of python src/run.py.",
-            "",
-            "subcommands:",
-            *rows,
-            "",
-            "the published experiment without pretraining, from the folder with the course's files:",
-            "  loci course finetune vanilla wiki.txt --writing_params_path vanilla.model.params \\",
-            "      --finetune_corpus_path birth_places_train.tsv",
-            "  loci course evaluate vanilla wiki.txt --reading_params_path vanilla.model.params \\",
-            "      --eval_corpus_path birth_dev.tsv --outputs_path vanilla.nopretrain.dev.predictions",
-        ]
-    )
-
-
-def course(args: list[str]) -> int:
+def course(args: Sequence[str]) -> int:
     """Find the subcommand and run it with its flags."""
+    root = parser(SUBCOMMANDS)
     if not args or args[0] in ("-h", "--help"):
-        print(overview())
+        root.print_help()
         return 0
-    if args[0] not in SUBCOMMANDS:
-        raise LociError(f"no subcommand {args[0]!r}", remedy=f"one of: {', '.join(SUBCOMMANDS)}")
-    # Underscores in the help, as published; dashes are understood as well.
-    return call_with_flags(SUBCOMMANDS[args[0]], args[1:], prog=f"loci course {args[0]}", use_underscores=True)
+    flags = root.parse_args(with_underscores(args))
+    return int(SUBCOMMANDS[flags.function](flags) or 0)
 
 
 course.raw_arguments = True  # type: ignore[attr-defined]
 
 
-def _print_score(rows: Any, outputs: Path | None) -> None:
-    from loci.interop.course_lines import score_line
+def _check_files(flags: Namespace, *needed: str) -> None:
+    """Name a missing file; say which given ones do nothing here, since the course's script takes them silently."""
+    for name in needed:
+        if getattr(flags, name) is None:
+            raise LociError(f"--{name} is missing")
+    for name in FILES:
+        if name not in USES[flags.function] and getattr(flags, name) is not None:
+            _note(f"{flags.function} does not use --{name}")
 
-    line = score_line(rows)
-    where = f" written to {outputs}" if outputs is not None else ""
-    print(line if line is not None else f"{len(rows)} answers{where}; the questions have none to score them by")
+
+def _course(flags: Namespace) -> Course:
+    """The published model over the corpus, in the year's form."""
+    from loci.interop.course_commands import Course
+    from loci.interop.course_notes import choose_year
+
+    reading, writing = (getattr(flags, name, None) for name in FILES[:2])
+    year, why = choose_year(flags.variant, flags.year, reading=reading, writing=writing)
+    own = ("bottleneck_dim", "perceiver_form", "seed", "fix")
+    chosen = {name: getattr(flags, name) for name in own if hasattr(flags, name)}
+    course = Course.read(flags.variant, flags.pretrain_corpus_path, year=year, **chosen)
+    for finding in course.corpus.repairs:
+        _note(str(finding))
+    _note(f"as in {year} ({why})")
+    return course
 
 
-def _ended(outcome: Outcome, writing: Path) -> int:
-    """Said beside the published lines, so that those stay as they are."""
+def _trained(flags: Namespace, train: Callable[[Course, Path, Hooks], Outcome]) -> int:
+    from loci.interop.course_commands import Hooks
+    from loci.interop.course_lines import Iterations
+
+    course, writing = _course(flags), flags.writing_params_path
+
+    def observers(run: Path, stage: Stage, n_records: int) -> list[Observer]:
+        return [Iterations(stage, n_records, course.config.block_size, _board(flags, course.year))]
+
+    with InterruptFlag() as interrupted:
+        outcome = train(course, writing, Hooks(print, _note, observers, lambda: interrupted.raised))
     if not outcome.finished:
-        print(f"stopped after {outcome.total_steps} steps; the same command goes on from there", file=sys.stderr)
+        _note(f"stopped after {outcome.total_steps} steps; the same command goes on from there")
         return 130
-    print(f"wrote {writing} after {outcome.total_steps} steps; the run is kept in {outcome.run}", file=sys.stderr)
+    _note(f"wrote {writing} after {outcome.total_steps} steps; the run is kept in {outcome.run}")
     return 0
+
+
+def _board(flags: Namespace, year: int) -> Any:
+    """TensorBoard's writer where the course has one: from 2023 on, or when a name is given."""
+    from loci.interop.course_lines import board_folder
+    from loci.training.observers import TensorBoard
+
+    if flags.tb_expt_name is None and year < 2023:
+        return None
+    if TensorBoard.available():
+        name, rates = flags.tb_expt_name or "run", (flags.pretrain_lr, flags.finetune_lr)
+        return TensorBoard(board_folder(flags.function, year, flags.variant, name, flags.bottleneck_dim, *rates)).writer
+    if flags.tb_expt_name is not None:
+        _note("no TensorBoard here (pip install 'loci-lab[tensorboard]')")
+    return None
+
+
+def _note(text: str) -> None:
+    """Said next to the published lines, so that those stay as they are."""
+    print(f"loci course: {text}", file=sys.stderr)

@@ -1,100 +1,158 @@
-"""The flags that the course's script takes, published and our own, and what they stand for.
+"""The flags of the course's commands: the published ones, and Loci's own behind them.
 
-One set for pretrain, finetune and evaluate, as published; which of them a function needs, the function says. Knows
-nothing of what is done with them.
+Argparse, as the course uses it, so that flags may be shortened as there. Knows nothing of what is done with them.
 """
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
+import argparse
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import tyro
+from typing import Any
 
 from loci.errors import LociError
 
-if TYPE_CHECKING:
-    from loci.interop.course_commands import Course
-    from loci.training.reports import Observer
-
-Variant = Literal["vanilla", "synthesizer", "perceiver", "rope"]
-# Unset flags say nothing of a default: "None" would tell a student little.
-OptionalPath = Annotated[Path | None, tyro.conf.arg(metavar="PATH", help_behavior_hint="")]
+VARIANTS = ("vanilla", "synthesizer", "perceiver", "rope")
+FILES = ("reading_params_path", "writing_params_path", "finetune_corpus_path", "eval_corpus_path", "outputs_path")
+#: The files that a function reads or writes; the course's script takes all of them everywhere.
+USES = {"pretrain": FILES[1:2], "finetune": FILES[:3], "evaluate": (FILES[0], *FILES[3:])}
+LARGEST_SEED = 2**53
 
 
-@dataclass(frozen=True)
-class Flags:
-    """The published flags; pretrain, finetune and evaluate all take all of them."""
+def whole(least: int, most: int = 10**6) -> Callable[[str], int]:
+    """A whole number within bounds."""
 
-    variant: tyro.conf.Positional[Variant]
-    """The model: vanilla, synthesizer, perceiver or rope."""
-    pretrain_corpus_path: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="CORPUS")]
-    """The pretraining corpus; the vocabulary always comes from it."""
-    reading_params_path: OptionalPath = None
-    """Weights to start from (finetune) or to ask (evaluate)."""
-    writing_params_path: OptionalPath = None
-    """Where the trained weights go (pretrain, finetune)."""
-    finetune_corpus_path: OptionalPath = None
-    """The train questions (finetune)."""
-    eval_corpus_path: OptionalPath = None
-    """The questions to answer (evaluate)."""
-    outputs_path: OptionalPath = None
-    """Where the answers go, one a line (evaluate)."""
-    pretrain_lr: float = 6e-3
-    """Learning rate of pretraining."""
-    finetune_lr: float = 6e-4
-    """Learning rate of finetuning."""
-    bottleneck_dim: int = 32
-    """Latents of the perceiver."""
-    tb_expt_name: Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")] = None
-    """Write TensorBoard events to expt/FUNCTION/NAME_..., where TensorBoard is installed."""
-    year: Annotated[Literal[2021, 2024] | None, tyro.conf.arg(metavar="{2021,2024}", help_behavior_hint="")] = None
-    """Pretrain as in 2021-23 or as in 2024-25; unless given, 2024 for rope and 2021 for the others (not published)."""
-    max_epochs: Annotated[int | None, tyro.conf.arg(metavar="INT", help_behavior_hint="")] = None
-    """Epochs, instead of 650 (pretrain), 75 (finetune) or 10 (finetune after pretraining) (not published)."""
-    seed: int = 0
-    """Seed of weights, corruption and dropout (not published)."""
+    def number(text: str) -> int:
+        if not least <= (value := int(text)) <= most:
+            raise argparse.ArgumentTypeError(f"must be from {least} to {most:,}, it is {value}")
+        return value
 
-    def needed(self, *names: str) -> list[Any]:
-        """The values of flags that a function cannot do without."""
-        for name in names:
-            if getattr(self, name) is None:
-                raise LociError(f"--{name} is missing")
-        return [getattr(self, name) for name in names]
+    return number
 
-    def unused(self, function: str, *names: str) -> None:
-        """Say which given flags do nothing here; the course's script takes them silently."""
-        for name in names:
-            if getattr(self, name) is not None:
-                print(f"loci course: {function} does not use --{name}", file=sys.stderr)
 
-    def course(self) -> Course:
-        """The published model over the corpus."""
-        from loci.interop.course_commands import Course
+def _path(help: str, **more: Any) -> dict[str, Any]:
+    return {"type": Path, "metavar": "PATH", "help": help, **more}
 
-        if self.max_epochs is not None and self.max_epochs < 1:
-            raise LociError(f"--max_epochs must be at least 1, it is {self.max_epochs}")
-        course = Course.read(
-            self.variant, self.pretrain_corpus_path, bottleneck_dim=self.bottleneck_dim, seed=self.seed
-        )
-        for finding in course.corpus.repairs:
-            print(f"loci course: {finding}", file=sys.stderr)
-        return course
 
-    def observers(self, function: str, run: Path) -> list[Observer]:
-        """Who watches training: the terminal, TensorBoard under the published name."""
-        from loci.cli.progress import ProgressBar
-        from loci.training.observers import TensorBoard
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "variant": {"choices": VARIANTS, "metavar": "VARIANT", "help": f"the model: {', '.join(VARIANTS)}"},
+    "pretrain_corpus_path": _path("the pretraining corpus; the vocabulary is always its own", metavar="CORPUS"),
+    "--reading_params_path": _path("weights to start from (finetune) or to ask (evaluate)"),
+    "--writing_params_path": _path("where the weights go (pretrain, finetune)"),
+    "--finetune_corpus_path": _path("the train questions (finetune)"),
+    "--eval_corpus_path": _path("the questions to answer (evaluate)"),
+    "--outputs_path": _path("where the answers go, one a line (evaluate)"),
+    "--pretrain_lr": {"type": float, "metavar": "FLOAT", "default": 6e-3, "help": "of pretraining (default: 6e-3)"},
+    "--finetune_lr": {"type": float, "metavar": "FLOAT", "default": 6e-4, "help": "of finetuning (default: 6e-4)"},
+    "--bottleneck_dim": {
+        "type": int,
+        "metavar": "INT",
+        "default": 32,
+        "help": "latents of the perceiver (default: 32)",
+    },
+    "--tb_expt_name": {
+        "metavar": "NAME",
+        "help": "TensorBoard's events go to expt/FUNCTION/NAME_..., where it is installed (default from 2023 on: run)",
+    },
+}
+OWN: dict[str, dict[str, Any]] = {
+    "--year": {
+        "type": int,
+        "choices": range(2021, 2026),
+        "metavar": "YEAR",
+        "help": "whose form, 2021 to 2025 (default: that of what was trained before, else the variant's first year)",
+    },
+    "--fix": {
+        "type": lambda text: text.split(","),
+        "metavar": "NAMES",
+        "default": [],
+        "help": "the sensible form, not the published one: all, or some of decay,rate,ascii,newline,lines",
+    },
+    "--perceiver_form": {
+        "choices": ("residual", "bare"),
+        "default": "residual",
+        "help": "bare: no residual path around the reading blocks, both inputs normalised",
+    },
+    "--max_epochs": {
+        "type": whole(1),
+        "metavar": "INT",
+        "help": "instead of 650 (pretrain), 75 (finetune) or 10 (finetune after pretraining)",
+    },
+    "--seed": {"type": whole(0, LARGEST_SEED), "metavar": "INT", "default": 0, "help": "of all chance (default: 0)"},
+}
+_MODEL = ("variant", "pretrain_corpus_path", "--bottleneck_dim", "--perceiver_form", "--year")
+_ALL = {**PUBLISHED, **OWN}
 
-        watching: list[Observer] = [ProgressBar()]
-        if self.tb_expt_name is not None:
-            if TensorBoard.available():
-                bottleneck = f"_{self.bottleneck_dim}" if self.variant == "perceiver" else ""
-                rates = f"pt_lr_{self.pretrain_lr:f}_ft_lr_{self.finetune_lr:f}"
-                folder = Path("expt") / function / f"{self.tb_expt_name}_{self.variant}{bottleneck}_{rates}"
-                watching.append(TensorBoard(folder))
-            else:
-                print("loci course: no TensorBoard here (pip install 'loci-lab[tensorboard]')", file=sys.stderr)
-        return watching
+FLAGS: dict[str, Mapping[str, dict[str, Any]]] = {
+    "pretrain": _ALL,
+    "finetune": _ALL,
+    "evaluate": _ALL,
+    "london": {
+        "--eval_corpus_path": _path("the questions, with answers", default=Path("birth_dev.tsv")),
+        "--place": {"default": "London", "help": "the place"},
+    },
+    "dataset": {
+        "dataset_type": {"choices": ("namedata", "charcorruption"), "help": "finetuning or pretraining examples"},
+        "--pretrain_corpus_path": _path("the corpus", default=Path("wiki.txt")),
+        "--finetune_corpus_path": _path("the train questions", default=Path("birth_places_train.tsv")),
+        "--examples": {"type": whole(0), "metavar": "INT", "default": 4, "help": "how many (default: 4)"},
+        **{name: OWN[name] for name in ("--year", "--fix", "--seed")},
+    },
+    "grade": {
+        "predictions": _path("files with one answer a line", metavar="PREDICTIONS", nargs="+"),
+        "--gold": _path("the questions with their answers", required=True),
+        "--train": _path("the train questions, for kinds of errors (default: birth_places_train.tsv next to the gold)"),
+        "--corpus": _path("the corpus, for kinds of errors (default: wiki.txt next to the gold)"),
+        "--json": {"action": "store_true", "help": "everything as JSON"},
+    },
+    "import": {
+        **{name: _ALL[name] for name in _MODEL},
+        "--reading_params_path": _path("the weights", required=True),
+        "--out": _path("the run's folder, made anew", required=True),
+    },
+    "export": {
+        "run": _path("the run; its model must be one of the course's, in the published size", metavar="RUN"),
+        "--writing_params_path": _path("where the weights go", required=True),
+    },
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """An error is one line."""
+
+    def error(self, message: str) -> Any:
+        raise LociError(message, remedy=f"{self.prog} --help")
+
+
+def parser(commands: Mapping[str, Callable[..., Any]]) -> argparse.ArgumentParser:
+    """All subcommands with their flags; their help is the functions' own."""
+    form = argparse.RawDescriptionHelpFormatter
+    root = _Parser(
+        prog="loci course",
+        formatter_class=form,
+        description="The course's own commands, flags, files and printed lines: loci course for python src/run.py.",
+        epilog="the published experiment without pretraining, from the folder with the course's files:\n"
+        "  loci course finetune vanilla wiki.txt --writing_params_path vanilla.model.params \\\n"
+        "      --finetune_corpus_path birth_places_train.tsv\n"
+        "  loci course evaluate vanilla wiki.txt --reading_params_path vanilla.model.params \\\n"
+        "      --eval_corpus_path birth_dev.tsv --outputs_path vanilla.nopretrain.dev.predictions",
+    )
+    added = root.add_subparsers(metavar="SUBCOMMAND", dest="function")
+    for name, run in commands.items():
+        text = re.sub(r"^ {4}", "", run.__doc__ or "", flags=re.M).rstrip()
+        made = added.add_parser(name, help=text.splitlines()[0], description=text, formatter_class=form)
+        made.set_defaults(run=run)
+        own = made.add_argument_group("Loci's own (not published)")
+        for flag, options in FLAGS[name].items():
+            (own if flag in OWN and FLAGS[name] is _ALL else made).add_argument(flag, **options)
+    return root
+
+
+def with_underscores(args: Sequence[str]) -> list[str]:
+    """Published flags have underscores; dashes are understood as well."""
+    found = [arg.partition("=") for arg in args]
+    return [
+        "--" + name[2:].replace("-", "_") + equals + value if name.startswith("--") else name + equals + value
+        for name, equals, value in found
+    ]

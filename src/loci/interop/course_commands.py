@@ -1,8 +1,9 @@
 """What the course's commands do: pretrain, finetune, evaluate, and the way between `.params` files and runs.
 
-The model is the published one, its vocabulary always that of the pretraining corpus. Training is the one loop of the
-house: it keeps a run in `P.run` beside the params file P, so that the same command given again goes on where it was
-stopped, and P appears only when it is done. Knows nothing of flags; published lines are returned or handed to `say`.
+The model is the published one, its vocabulary always that of the pretraining corpus. Everything is done as the
+published code does it, unless a fix is asked for (`loci.recipes.course.FIXES`). Training is the one loop of the house:
+it keeps a run in `P.run` next to the params file P, so that the same command given again goes on where it was stopped,
+and P appears only when it is done. Knows nothing of flags.
 """
 
 from __future__ import annotations
@@ -15,53 +16,82 @@ from typing import Any
 
 import torch
 
+from loci.data.prompts import question_prompt
 from loci.errors import LociError
-from loci.evaluation.asking import ask_rows
 from loci.evaluation.rows import Row
 from loci.files import atomic_folder, sha256_file, write_text
-from loci.interop.course_lines import data_line, parameters_line
-from loci.interop.course_params import COURSE_VARIANTS, course_variant, from_course, to_course
+from loci.generation.context import Window
+from loci.generation.decode import generate
+from loci.interop.course_lines import model_lines, score_lines
+from loci.interop.course_notes import YEARS, how_made, note_how_made
+from loci.interop.course_params import COURSE_VARIANTS, PERCEIVER_FORMS, course_variant, from_course, to_course
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, VARIANTS, GPTConfig
 from loci.pipeline import carry_out
-from loci.recipes.course import COURSE_MODEL, FINETUNE_EPOCHS, PRETRAIN_EPOCHS, finetune_stage, pretrain_stage
+from loci.recipes.course import COURSE_MODEL, FINETUNE_EPOCHS, FIXES, PRETRAIN_EPOCHS, finetune_stage, pretrain_stage
 from loci.recipes.shape import DataShape
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-from loci.training.checkpoint import FINAL, LoadedModel, load_model, save_checkpoint
+from loci.text.vocab import MASK_ID
+from loci.training.checkpoint import FINAL, load_model, save_checkpoint
 from loci.training.plan import Recipe, Stage, to_dict
 from loci.training.reports import Observer, Outcome
 from loci.training.run import holds_run, other_training, read_run, start_run
 from loci.training.sources import TrainingData
 
-YEARS = {"vanilla": 2021, "synthesizer": 2021, "perceiver": 2021, "rope": 2024}
-"""The year whose corruption and schedule a variant gets unless told otherwise: the one that introduced it."""
-PRETRAIN_LR, FINETUNE_LR, BOTTLENECK_DIM = 6e-3, 6e-4, 32
+ANSWER_STEPS = 32
+"""Characters that the course lets a model say."""
 
-Observers = Callable[[Path], Sequence[Observer]]
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
+class Hooks:
+    """Who hears of it, and who may stop it."""
+
+    say: Say = print
+    """The published lines."""
+    note: Say = lambda text: None
+    """What the published scripts do not say."""
+    observers: Callable[[Path, Stage, int], Sequence[Observer]] = lambda run, stage, n_records: ()
+    should_stop: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True)
 class Course:
-    """One of the course's models on one corpus."""
+    """One of the course's models on one corpus, in one year's form."""
 
     variant: str
     corpus: Corpus
     model: Mapping[str, Any]
     """Fields of its config, but the vocabulary's size."""
+    year: int
     seed: int = 0
+    fix: frozenset[str] = frozenset()
 
     @classmethod
-    def read(cls, variant: str, corpus: str | Path, *, bottleneck_dim: int = BOTTLENECK_DIM, seed: int = 0) -> Course:
+    def read(
+        cls,
+        variant: str,
+        corpus: str | Path,
+        *,
+        year: int | None = None,
+        bottleneck_dim: int = 32,
+        perceiver_form: str = "residual",
+        seed: int = 0,
+        fix: Sequence[str] = (),
+    ) -> Course:
         """The published model over this corpus's vocabulary."""
         if variant not in COURSE_VARIANTS:
             raise LociError(f"the course has no variant {variant!r}", remedy=f"one of: {', '.join(COURSE_VARIANTS)}")
-        text = Corpus.read(corpus)
-        model = {**COURSE_MODEL, **VARIANTS[COURSE_VARIANTS[variant]].changes}
+        if unknown := set(fix) - {*FIXES, "all"}:
+            raise LociError(f"there is no fix {min(unknown)!r}", remedy=f"one of: all, {', '.join(FIXES)}")
+        name = PERCEIVER_FORMS[perceiver_form] if variant == "perceiver" else COURSE_VARIANTS[variant]
+        model = {**COURSE_MODEL, **VARIANTS[name].changes}
         if variant == "perceiver":
             model["bottleneck_dim"] = bottleneck_dim
-        return cls(variant, text, model, seed)
+        fixes = frozenset(FIXES if "all" in fix else fix)
+        return cls(variant, Corpus.read(corpus), model, YEARS[variant] if year is None else year, seed, fixes)
 
     @property
     def config(self) -> GPTConfig:
@@ -81,82 +111,89 @@ class Course:
         """Random weights, the same for the same seed."""
         return GPT(self.config, generator=torch.Generator().manual_seed(self.seed))
 
-    def load(self, params: str | Path) -> GPT:
-        """The weights of a `.params` file."""
+    def load(self, params: Path) -> GPT:
+        """The weights of a `.params` file; one of another variant, size or vocabulary is refused with what it is."""
+        state = read_params(params)
         try:
-            return from_course(read_params(params), self.config)
+            model = from_course(state, self.config)
         except LociError as error:
             raise LociError(error.message, path=params, remedy=error.remedy) from None
+        made = how_made(params)
+        if made is not None and made["vocabulary"] != self.corpus.vocab.hash:
+            raise LociError(
+                "was trained with another vocabulary of the same size",
+                path=params,
+                remedy=f"give the corpus it was pretrained on ({made['corpus']})",
+            )
+        return model
 
 
 def pretrain(
-    course: Course,
-    writing_params: Path,
-    *,
-    year: int | None = None,
-    lr: float = PRETRAIN_LR,
-    max_epochs: int | None = None,
-    observers: Observers = lambda run: (),
-    should_stop: Callable[[], bool] = lambda: False,
-    say: Say = print,
+    course: Course, writing: Path, *, lr: float = 6e-3, max_epochs: int | None = None, hooks: Hooks = Hooks()
 ) -> Outcome:
     """Span corruption over the corpus; writes the params file when done."""
-    year = year if year is not None else YEARS[course.variant]
-    epochs = max_epochs if max_epochs is not None else PRETRAIN_EPOCHS
-    stage = pretrain_stage(course.shape, year=year, lr=lr, epochs=epochs)
-    model = course.new_model()
-    say(data_line(course.corpus))
-    say(parameters_line(model))
-    recipe = course.recipe(stage, f"the course's pretraining of {course.variant}, as in {year}")
-    return _train(recipe, TrainingData(course.corpus), model, writing_params, observers, should_stop)
+    stage = pretrain_stage(course.shape, year=course.year, lr=lr, epochs=max_epochs or PRETRAIN_EPOCHS, fix=course.fix)
+    recipe = course.recipe(stage, f"the course's pretraining of {course.variant}, as in {course.year}")
+    return _train(course, recipe, TrainingData(course.corpus), course.new_model(), writing, hooks)
 
 
 def finetune(
     course: Course,
-    writing_params: Path,
+    writing: Path,
     questions: Path,
     *,
-    reading_params: Path | None = None,
-    lr: float = FINETUNE_LR,
+    reading: Path | None = None,
+    lr: float = 6e-4,
     max_epochs: int | None = None,
-    observers: Observers = lambda run: (),
-    should_stop: Callable[[], bool] = lambda: False,
-    say: Say = print,
+    hooks: Hooks = Hooks(),
 ) -> Outcome:
     """The train questions, after pretraining or from scratch; writes the params file when done."""
     taught = Questions.read(questions)
     if not taught.answered:
         raise LociError("holds no answers to learn from", path=questions, remedy="give the train questions")
     taught.require(course.corpus.vocab, course.config.block_size)
-    start = "after pretraining" if reading_params is not None else "from scratch"
-    epochs = max_epochs if max_epochs is not None else FINETUNE_EPOCHS[start]
-    say(data_line(course.corpus))
-    if reading_params is not None:
-        model = course.load(reading_params)
+    start = "after pretraining" if reading is not None else "from scratch"
+    stage = finetune_stage(course.shape, lr=lr, epochs=max_epochs or FINETUNE_EPOCHS[start], fix=course.fix)
+    model = course.new_model() if reading is None else course.load(reading)
+    if reading is not None:
         # The hash is part of the recipe: with other weights to start from, an unfinished run is another run.
-        start += f" ({reading_params.name}, {sha256_file(reading_params)[:16]})"
-    else:
-        model = course.new_model()
-    say(parameters_line(model))
-    stage = finetune_stage(course.shape, lr=lr, epochs=epochs)
+        start += f" ({reading.name}, {sha256_file(reading)[:16]})"
     recipe = course.recipe(stage, f"the course's finetuning of {course.variant} {start}")
-    return _train(recipe, TrainingData(course.corpus, taught), model, writing_params, observers, should_stop)
+    return _train(course, recipe, TrainingData(course.corpus, taught), model, writing, hooks)
 
 
 def evaluate(
-    course: Course, reading_params: Path, questions: Path, *, outputs: Path | None = None, say: Say = print
+    course: Course, reading: Path, questions: Path, *, outputs: Path | None = None, hooks: Hooks = Hooks()
 ) -> list[Row]:
-    """Greedy answers to every question, one a line in `outputs`."""
+    """Greedy answers to every question, one a line in `outputs`, and the score."""
     asked = Questions.read(questions)
-    say(data_line(course.corpus))
-    model = course.load(reading_params)
-    say(parameters_line(model))
-    about = {"corpus_hash": course.corpus.hash}
-    loaded = LoadedModel(model, course.corpus.vocab, about, sha256_file(reading_params)[:16], reading_params)
-    rows = ask_rows(loaded, asked, answerer="greedy")
+    if outputs is None and not asked.answered:
+        raise LociError("has no answers to score by", path=questions, remedy="say --outputs_path to keep the answers")
+    if outputs is not None and outputs.is_dir():
+        raise LociError("is a folder, the answers were to be written here", path=outputs)
+    texts = _as_asked(asked, course)
+    model = course.load(reading)
+    _say_all(hooks, model_lines(course.corpus, model, course.year))
+    answers = greedy_answers(model, course, texts)
+    rows = [
+        Row(question.text, answer, question.answers, question.subject)
+        for question, answer in zip(asked, answers, strict=True)
+    ]
     if outputs is not None:
-        write_text(outputs, "".join(f"{_one_line(row.prediction)}\n" for row in rows))
+        _replacing(outputs, hooks)
+        lines = (" ".join(answer.splitlines()) if "lines" in course.fix else answer for answer in answers)
+        write_text(outputs, "".join(f"{line}\n" for line in lines))
+    _say_all(hooks, score_lines(rows, outputs))
     return rows
+
+
+def greedy_answers(model: GPT, course: Course, texts: Sequence[str]) -> list[str]:
+    """The published way: the likeliest character 32 times or until the mask, over the newest block of characters."""
+    block = course.config.block_size
+    window = Window(block, block) if model.limit is None else None  # the course cuts rotary positions as well
+    prompts = [question_prompt(course.corpus.vocab, text) for text in texts]
+    said = generate(model, prompts, max_new=ANSWER_STEPS, stop_id=MASK_ID, window=window)
+    return [course.corpus.vocab.decode(answer.ids) for answer in said]
 
 
 def import_params(course: Course, params: Path, out: Path) -> Path:
@@ -165,8 +202,9 @@ def import_params(course: Course, params: Path, out: Path) -> Path:
         raise LociError("exists already", path=out, remedy="choose another folder")
     model = course.load(params)
     # No stage of ours made these weights; what the recipe says of them is the stage the course would have used.
-    stage = pretrain_stage(course.shape, year=YEARS[course.variant])
-    recipe = course.recipe(stage, f"imported from {params.name} ({course.variant})")
+    recipe = course.recipe(
+        pretrain_stage(course.shape, year=course.year), f"imported from {params.name} ({course.variant})"
+    )
     data = TrainingData(course.corpus).describe()
     about = {"recipe": to_dict(recipe), "corpus_hash": course.corpus.hash, "total_steps": 0, "seconds": 0.0}
     with atomic_folder(out) as temporary:
@@ -175,13 +213,14 @@ def import_params(course: Course, params: Path, out: Path) -> Path:
     return out
 
 
-def export_params(run: Path, out: Path) -> str:
+def export_params(run: Path, out: Path, hooks: Hooks = Hooks()) -> str:
     """Write a run's weights as a `.params` file; returns the variant to give with it."""
     loaded = load_model(run)
     variant = course_variant(loaded.model.config)
     for name, value in COURSE_MODEL.items():
         if (own := getattr(loaded.model.config, name)) != value:
             raise LociError(f"its {name} is {own}, the course's commands read {value} only", path=run)
+    _replacing(out, hooks)
     write_params(out, to_course(loaded.model))
     return variant
 
@@ -191,31 +230,65 @@ def run_folder(params: Path) -> Path:
     return params.with_name(f"{params.name}.run")
 
 
-def _train(
-    recipe: Recipe,
-    data: TrainingData,
-    model: GPT,
-    writing_params: Path,
-    observers: Observers,
-    should_stop: Callable[[], bool],
-) -> Outcome:
-    """Start, go on with, or reuse the run beside the params file; write the file once the run is finished."""
-    run = run_folder(writing_params)
-    if writing_params.is_dir():
-        raise LociError("is a folder, a .params file was to be written here", path=writing_params)
+def _as_asked(questions: Questions, course: Course) -> list[str]:
+    """The texts that the published code asks with: what stands before the tab, and on a line without one its newline.
+
+    Where reading put a line right, or the file is no table of lines, the question itself.
+    """
+    raw: list[str] = []
+    if "newline" not in course.fix and questions.path is not None:
+        raw = questions.path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    texts = []
+    for question in questions:
+        line = raw[question.number - 1].split("\t")[0] if question.number <= len(raw) else ""
+        texts.append(line if line.strip() == question.text else question.text)
+        if missing := course.corpus.vocab.missing(texts[-1]):
+            raise LociError(
+                f"{question.text!r} is asked with {', '.join(map(repr, missing))}, which the corpus lacks",
+                path=questions.path,
+                line=question.number,
+                remedy="--fix newline asks without the newline" if missing == ["\n"] else "correct the question",
+            )
+    return texts
+
+
+def _train(course: Course, recipe: Recipe, data: TrainingData, model: GPT, writing: Path, hooks: Hooks) -> Outcome:
+    """Start, go on with, or reuse the run next to the params file; write the file once the run is finished."""
+    run, (stage,) = run_folder(writing), recipe.stages
+    if writing.is_dir():
+        raise LociError("is a folder, a .params file was to be written here", path=writing)
+    resume = _resumable(run, recipe, data, hooks)
     try:
         run.mkdir(parents=True, exist_ok=True)  # now, not after hours: a place that cannot be written to
     except OSError as error:
         raise LociError(f"cannot be made: {error.strerror or error}", path=run) from None
-    resume = _resumable(run, recipe, data)
-    outcome = carry_out(recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=should_stop)
+    lines = model_lines(course.corpus, model, course.year)
+
+    def observers(folder: Path) -> Sequence[Observer]:
+        _say_all(hooks, lines)  # training is about to begin: nothing was found wrong
+        lines.clear()
+        return hooks.observers(folder, stage, len(data.records(stage.mixture[0].source, course.config.block_size)))
+
+    outcome = carry_out(
+        recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=hooks.should_stop
+    )
+    _say_all(hooks, lines)
     if outcome.finished:
-        write_params(writing_params, to_course(load_model(run / FINAL).model))
+        _replacing(writing, hooks)
+        write_params(writing, to_course(load_model(run / FINAL).model))
+        note_how_made(
+            writing,
+            variant=course.variant,
+            year=course.year,
+            fix=sorted(course.fix),
+            corpus=course.corpus.path.name if course.corpus.path else "",
+            vocabulary=course.corpus.vocab.hash,
+        )
         shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
     return outcome
 
 
-def _resumable(run: Path, recipe: Recipe, data: TrainingData) -> bool:
+def _resumable(run: Path, recipe: Recipe, data: TrainingData, hooks: Hooks) -> bool:
     """Whether the folder holds this very training. A finished other one makes way, as the params file does."""
     if not holds_run(run):
         return False
@@ -228,10 +301,16 @@ def _resumable(run: Path, recipe: Recipe, data: TrainingData) -> bool:
             path=run,
             remedy="finish it with its own command, or remove the folder",
         )
+    hooks.note(f"replacing {run}, a finished training ({info.recipe.note})")
     shutil.rmtree(run)
     return False
 
 
-def _one_line(answer: str) -> str:
-    """An untrained model can say a line end; a line of the file is one answer all the same."""
-    return " ".join(answer.splitlines())
+def _replacing(file: Path, hooks: Hooks) -> None:
+    if file.exists():
+        hooks.note(f"replacing {file}")
+
+
+def _say_all(hooks: Hooks, lines: Sequence[str]) -> None:
+    for line in lines:
+        hooks.say(line)

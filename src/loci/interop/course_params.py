@@ -24,12 +24,14 @@ COURSE_VARIANTS = {
     "perceiver": "perceiver-course",
     "rope": "rope",
 }
+#: Students write the perceiver's two blocks themselves. Names and shapes do not tell which of the two forms it is.
+PERCEIVER_FORMS = {"residual": "perceiver-course", "bare": "perceiver-course-bare"}
 
 _SIZES = ("block_size", "n_layer", "n_head", "n_embd", "bottleneck_dim")
 _FUSED = {"qkv": ("query", "key", "value"), "key_value": ("key", "value")}
 _RENAMED = {"mlp.up.": "mlp.0.", "mlp.down.": "mlp.2.", "down_block.basis": "down_block.C"}
 _BUFFER = re.compile(r"\.attn\.(mask|rope_cache)$")
-#: Students write the perceiver's two blocks themselves and name its attention in several ways.
+#: They name its attention in several ways, too.
 _CROSS_ATTENTION = re.compile(r"^(down_block|up_block)\.(?:cattn|cross_attn|cross_attention)\.")
 _ROPE_TOLERANCE = 1e-3
 
@@ -74,6 +76,8 @@ def from_course(state: Mapping[str, Tensor], config: GPTConfig) -> GPT:
     _check_shapes(weights, shapes)
     _check_buffers(buffers, _buffers(shapes, config))
     for name, tensor in weights.items():
+        if not tensor.is_floating_point():
+            raise LociError(f"{name} holds {str(tensor.dtype).removeprefix('torch.')} numbers, weights are floats")
         if not torch.isfinite(tensor).all():
             raise LociError(f"{name} holds values that are no numbers", remedy="the training that wrote it diverged")
     model.load_state_dict({own: torch.cat([weights[name].float() for name in course_names(own)]) for own in ours})
@@ -85,7 +89,7 @@ def course_variant(config: GPTConfig) -> str:
     given = config.to_dict()
     free = ("vocab_size", *_SIZES, "embd_pdrop", "attn_pdrop", "resid_pdrop", "zero_init")
     plain = {**GPTConfig(1).to_dict(), **{name: given[name] for name in free}}
-    for name, variant in COURSE_VARIANTS.items():
+    for name, variant in (*COURSE_VARIANTS.items(), ("perceiver", PERCEIVER_FORMS["bare"])):
         if {**plain, **VARIANTS[variant].changes} == given:
             return name
     differing = [f"{name} {value}" for name, value in given.items() if plain[name] != value]

@@ -1,7 +1,9 @@
 """`.params` files on disk: `torch.save` of a state dict, read without ever running what is in it.
 
 A pickle can name any function of the machine to be called when it is read. Only tensors are let in; a file that asks
-for more is refused before anything of it runs. Knows nothing of what the tensors mean.
+for more is refused before anything of it runs. The archive around the pickle has sizes and checksums of its own: they
+are checked first, so that a file cut short or changed on its way is named as such. Knows nothing of what the tensors
+mean.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from loci.errors import LociError
 from loci.files import atomic_file
 
 _REMEDY = "write it with torch.save(model.state_dict(), path)"
+_AGAIN = "download or copy it again"
 _WEIGHTS_NEED = ("collections.OrderedDict", "torch.")
 _GLOBAL = re.compile(r"(?:GLOBAL|global|class) ([A-Za-z_][\w.]*\.\w+)")
 
@@ -43,21 +46,56 @@ def read_params(path: str | Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise LociError("no such file", path=path, remedy="give the file that --writing_params_path wrote")
     try:
+        _check_archive(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's guesses about foreign files; our one line says it
             state = torch.load(path, map_location="cpu", weights_only=True)
+        tensors = _plain_tensors(state)
     except pickle.UnpicklingError as error:
         raise _refusal(path, str(error)) from None
     except OSError as error:
         raise LociError(f"cannot be read: {error.strerror or error}", path=path) from None
+    except LociError as error:
+        raise LociError(error.message, path=path, remedy=error.remedy or _REMEDY) from None
     except Exception:  # torch's readers raise nearly anything over a damaged file
         raise LociError("is damaged, or no .params file", path=path, remedy=_REMEDY) from None
+    return tensors
+
+
+def _check_archive(path: Path) -> None:
+    """Refuse an archive that does not fit its own sizes and checksums; old torch wrote none."""
+    with path.open("rb") as handle:
+        if handle.read(4) != b"PK\x03\x04":
+            return
+    size = path.stat().st_size
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            # Torch stores its records as they are. A small file that inflates to gigabytes is none of its own.
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+                raise LociError("holds compressed records, which torch.save never writes")
+            if sum(entry.file_size for entry in entries) > size:
+                raise LociError("holds records that are larger than the file")
+            if (broken := archive.testzip()) is not None:
+                raise LociError(f"is damaged: the record {broken} does not match its checksum", remedy=_AGAIN)
+    except zipfile.BadZipFile:
+        raise LociError(
+            f"is cut short or damaged: its {size:,} bytes begin an archive and do not end it", remedy=_AGAIN
+        ) from None
+
+
+def _plain_tensors(state: object) -> dict[str, Tensor]:
+    """The state dict, if it is one of ordinary tensors that are no larger than what the file holds for them."""
     if not isinstance(state, Mapping) or not state:
-        raise LociError("holds no state dict", path=path, remedy=_REMEDY)
+        raise LociError("holds no state dict")
     for name, value in state.items():
         if not isinstance(name, str) or not isinstance(value, Tensor):
-            kind = type(value).__name__
-            raise LociError(f"entry {name!r} is {kind}, not a tensor: no plain state dict", path=path, remedy=_REMEDY)
+            raise LociError(f"entry {name!r} is {type(value).__name__}, not a tensor: no plain state dict")
+        kinds = {"sparse": value.layout != torch.strided, "quantised": value.is_quantized, "meta": value.is_meta}
+        if kind := next((kind for kind, found in kinds.items() if found), None):
+            raise LociError(f"{name} is a {kind} tensor", remedy="save ordinary ones: tensor.detach().cpu().float()")
+        if value.numel() * value.element_size() > value.untyped_storage().nbytes():
+            raise LociError(f"{name} says it is larger than its data")
     return dict(state)
 
 

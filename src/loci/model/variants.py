@@ -57,6 +57,13 @@ VARIANTS.add(
     Variant("the published perceiver, blind after its m latents", {"trunk": "perceiver-course"}),
 )
 VARIANTS.add(
+    "perceiver-course-bare",
+    Variant(
+        "the published perceiver without residual paths, another form students write",
+        {"trunk": "perceiver-course-bare"},
+    ),
+)
+VARIANTS.add(
     "perceiver",
     Variant("latents over the whole block and a local window: causal, linear in length", {"trunk": "perceiver"}),
 )

@@ -6,17 +6,23 @@ between m and t. The variant is kept for the published figures and weights; `per
 
 As published, latents start from the basis alone (normalised as queries), read the characters as they are, and
 positions read as they are the normalised latents. `up_scale` multiplies what they read.
+
+Students write the two reading blocks themselves. Another form that is met has no residual path around them and
+normalises both of their inputs; its tensors have the same names and shapes (`perceiver-course-bare`).
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from loci.errors import LociError
 from loci.model.attention.base import value_mix_cost
 from loci.model.attention.cross import CrossAttention
-from loci.model.block import Block, mlp_cost, norm_cost
+from loci.model.block import Block, ResidualBlock, mlp_cost, norm_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, total
@@ -106,3 +112,67 @@ class CoursePerceiverTrunk(PerceiverTrunk):
         super().__init__(config, positions, torch.arange(config.bottleneck_dim))
         self.down_block = CourseDownBlock(config, positions)
         self.up_block = CourseUpBlock(config, positions)
+
+
+class NoResidual(ResidualBlock):
+    """What is read replaces what was there: attention adds the difference to the residual stream."""
+
+    def add(
+        self, x: Float[Tensor, "B T C"], attended: Float[Tensor, "B T C"], tap: Tap | None
+    ) -> Float[Tensor, "B T C"]:
+        """What was read."""
+        return super().add(x, attended - x, tap)
+
+
+class BareDownBlock(NoResidual, CourseDownBlock):
+    """Normalised characters."""
+
+    def as_context(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B T C"]:
+        """Normalised as the queries are."""
+        normalised: Tensor = self.ln1(x)
+        return normalised
+
+
+class BareUpBlock(NoResidual, CourseUpBlock):
+    """Normalised positions."""
+
+    def read(
+        self,
+        x: Float[Tensor, "B T C"],
+        positions: Int[Tensor, "b T"],
+        latents: tuple[Tensor, Tensor],
+        anchors: Int[Tensor, "n"],
+        *,
+        cache: LayerCache | None,
+        tap: Tap | None,
+        values: Float[Tensor, "B T C"] | None,
+    ) -> Float[Tensor, "B T C"]:
+        """Normalised first."""
+        return super().read(self.ln1(x), positions, latents, anchors, cache=cache, tap=tap, values=values)
+
+
+class BarePerceiverTrunk(CoursePerceiverTrunk):
+    """The other form: no residual path around the two readings, both inputs normalised."""
+
+    @classmethod
+    def check(cls, config: GPTConfig) -> None:
+        """Kept for weights that exist, and all of them have dot-product attention."""
+        super().check(config)
+        if config.attention != "dot":
+            raise LociError(
+                f"the course's bare perceiver has dot-product attention, not {config.attention}",
+                remedy="choose the trunk perceiver-course",
+            )
+
+    @classmethod
+    def cost(cls, config: GPTConfig, length: int) -> list[tuple[str, Cost]]:
+        """Two more norms over the text."""
+        norm = replace(norm_cost(config, length), parameters=0)  # the norm of the queries, used twice
+        return [
+            (name, total(cost, norm) if name in ("down", "up") else cost) for name, cost in super().cost(config, length)
+        ]
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config, positions)
+        self.down_block = BareDownBlock(config, positions)
+        self.up_block = BareUpBlock(config, positions)

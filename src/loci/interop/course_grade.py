@@ -1,0 +1,125 @@
+"""Grading predictions files as the course's script scores them, and what a teacher wants to know beyond the score.
+
+For each file the published line, the interval, and where the wrong answers come from; over all files which of them
+agree more than chance explains. Knows nothing of models.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+
+from loci.errors import LociError
+from loci.evaluation.error_kinds import ErrorClassifier
+from loci.evaluation.metrics import Rate, exact_match, is_right, wilson
+from loci.evaluation.rows import Row
+from loci.interop.course_lines import score_lines
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.source import load
+
+COPIED = 0.9
+"""Two files that share at least this part of what both have wrong are pointed out."""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """One file: the line that the course's script prints, or why it cannot be graded."""
+
+    file: str
+    line: str
+    right: Rate | None = None
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    """Kind of answer → how many, the most common first."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two files and what they have in common."""
+
+    files: tuple[str, str]
+    same: int
+    """Questions with the same answer, right or wrong."""
+    same_wrong: Rate
+    """Of the questions that both have wrong, those with the same wrong answer."""
+    by_chance: float
+    """What that share would be if each had spread its own wrong answers over the questions by lot."""
+    suspicious: bool
+
+    def __str__(self) -> str:
+        return (
+            f"{'look at' if self.suspicious else ''} {' and '.join(self.files)}: {self.same} answers the same; of "
+            f"{self.same_wrong.n} that both have wrong {self.same_wrong.successes} the same "
+            f"({100 * self.by_chance:.0f} % by chance)"
+        )
+
+
+@dataclass(frozen=True)
+class Graded:
+    """All files, and every two of them, those with the most mistakes in common first."""
+
+    files: tuple[Grade, ...]
+    pairs: tuple[Pair, ...]
+
+    def lines(self, n_pairs: int) -> list[str]:
+        """What a teacher reads."""
+        lines = []
+        for found in self.files:
+            lines.append(found.line if len(self.files) == 1 else f"{found.file}: {found.line}")
+            if found.right is not None:
+                lines.append(f"  95 % interval {100 * found.right.low:.1f}–{100 * found.right.high:.1f} %")
+            lines += [f"  {count:>5}  {kind}" for kind, count in found.kinds.items()]
+        return lines + [str(pair) for pair in self.pairs[:n_pairs]]
+
+
+def grade(files: Sequence[Path], gold: Path, *, train: Path | None = None, corpus: Path | None = None) -> Graded:
+    """Grade every file. Train questions and corpus next to the gold tell the kinds of errors, unless others are given.
+
+    A file that cannot be graded does not keep the others from being so.
+    """
+    asked = Questions.read(gold)
+    if not asked.answered:
+        raise LociError("has no answers to grade by", path=gold, remedy="give the file with the gold answers")
+    if train is None and importlib.util.find_spec("rapidfuzz"):  # the nearest names need it
+        train = _next_to(gold, "birth_places_train.tsv")
+    corpus = corpus or _next_to(gold, "wiki.txt")
+    taught = Questions.read(train).answered if train is not None else ()
+    known = {question.subject: question.answers[0] for question in taught if question.subject}
+    classifier = ErrorClassifier(known, Corpus.read(corpus) if corpus is not None else None)
+    grades, answered = [], {}
+    for file in map(str, files):
+        try:
+            rows = answered[file] = read_answers(file, asked)
+        except LociError as error:
+            grades.append(Grade(file, f"{error.message} ({error.remedy})" if error.remedy else error.message))
+        else:
+            kinds = Counter(str(found.kind) for found in classifier.classify(rows)).most_common()
+            grades.append(Grade(file, score_lines(rows)[0], exact_match(rows), dict(kinds)))
+    pairs = [_pair(*two) for two in combinations(answered.items(), 2)]
+    return Graded(tuple(grades), tuple(sorted(pairs, key=lambda pair: -pair.same_wrong.low)))
+
+
+def read_answers(file: str, asked: Questions) -> list[Row]:
+    """One answer a line, to the letter, in the order of the questions."""
+    lines = load(file).lines()
+    if len(lines) != len(asked):
+        raise LociError(f"{len(lines)} lines for {len(asked)} questions", remedy="an answer may contain a newline")
+    return [Row(q.text, line, q.answers, q.subject) for q, line in zip(asked, lines, strict=True)]
+
+
+def _pair(first: tuple[str, list[Row]], second: tuple[str, list[Row]]) -> Pair:
+    both = list(zip(first[1], second[1], strict=True))
+    wrong = [(a.prediction, b.prediction) for a, b in both if not is_right(a) and not is_right(b)]
+    counts = Counter(a for a, _ in wrong), Counter(b for _, b in wrong)
+    chance = sum(n * counts[1][answer] for answer, n in counts[0].items()) / max(1, len(wrong)) ** 2
+    rate = wilson(sum(a == b for a, b in wrong), len(wrong))
+    same = sum(a.prediction == b.prediction for a, b in both)
+    return Pair((first[0], second[0]), same, rate, chance, bool(wrong) and rate.value >= max(COPIED, 2 * chance))
+
+
+def _next_to(gold: Path, name: str) -> Path | None:
+    return beside if (beside := gold.with_name(name)).is_file() else None

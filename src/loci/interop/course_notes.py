@@ -1,0 +1,58 @@
+"""How a `.params` file was made, and in which year's form the next one is: `P.course.json` next to P.
+
+A params file holds tensors alone: not the year whose corruption and schedule trained it, nor whose characters its
+symbols are. The note has the file's hash, so it never speaks of another file of the same name. Knows nothing of models.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from loci.errors import LociError
+from loci.files import read_object, sha256_file, write_json
+
+NOTE = ".course.json"
+YEARS = {"vanilla": 2021, "synthesizer": 2021, "perceiver": 2023, "rope": 2024}
+"""The year that introduced a variant."""
+
+
+def note_how_made(params: Path, **how: Any) -> None:
+    """Write down how a params file was made."""
+    write_json(_note_of(params), {**how, "sha256": sha256_file(params)})
+
+
+def how_made(params: Path) -> dict[str, Any] | None:
+    """What `P.course.json` says of P; None where there is none, or where it speaks of another file of that name."""
+    note = _note_of(params)
+    if not (note.is_file() and params.is_file()):
+        return None
+    made = read_object(note, {"variant": str, "year": int, "corpus": str, "vocabulary": str, "sha256": str})
+    return made if made["sha256"] == sha256_file(params) else None
+
+
+def choose_year(
+    variant: str, given: int | None = None, *, reading: Path | None = None, writing: Path | None = None
+) -> tuple[int, str]:
+    """The year, and why: as given, that of the weights read, that of everything trained in this folder, the variant's.
+
+    So that two variants trained in one folder can be compared. Weights of another year than the given one are refused.
+    """
+    made = how_made(reading) if reading is not None else None
+    if made is not None:
+        if given not in (None, made["year"]):
+            remedy = f"leave --year out, or train it again with --year {given}"
+            raise LociError(f"was trained as in {made['year']}, not {given}", path=reading, remedy=remedy)
+        return made["year"], f"as {reading.name if reading else ''} was trained"
+    if given is not None:
+        return given, "as told by --year"
+    if writing is not None:
+        notes = [note.with_name(note.name.removesuffix(NOTE)) for note in sorted(writing.parent.glob(f"*{NOTE}"))]
+        others = [(params, found) for params in notes if params != writing and (found := how_made(params))]
+        if len({found["year"] for _, found in others}) == 1:
+            return others[0][1]["year"], f"as {others[0][0].name} was trained"
+    return YEARS[variant], f"the year that introduced {variant}; --year chooses another"
+
+
+def _note_of(params: Path) -> Path:
+    return params.with_name(f"{params.name}{NOTE}")
