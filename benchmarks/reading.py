@@ -32,7 +32,6 @@ from loci.pipeline import carry_out
 from loci.pipeline.labelers import LABELERS
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
-from loci.text.layout import find_questions
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
 from loci.training.plan import Recipe
@@ -65,7 +64,7 @@ def main(
         set: A change to the recipe, as read.field=value or model.field=value.
         json: Print JSON instead of a table.
     """
-    corpus, questions = Corpus.read(data), Questions.read(find_questions(data, "train"))
+    corpus, questions = Corpus.read(data), Questions.read(data, split="train")
     found: dict[str, Pairs] = {}
     for fold in folds:
         taught, asked = dealt(questions, fold)

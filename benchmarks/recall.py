@@ -35,7 +35,6 @@ from loci.experiments.trials import Hooks
 from loci.files import write_json
 from loci.report.parts import ExperimentReport
 from loci.text.corpus import Corpus
-from loci.text.layout import find_questions
 from loci.text.questions import Questions
 from loci.training.run import PSEUDO_LABELS
 from loci.training.sources import TrainingData
@@ -89,8 +88,8 @@ def main(
         raise LociError("--data is missing", remedy="name a folder with a corpus and train questions")
     if seeds < 1:
         raise LociError(f"--seeds must be at least 1, it is {seeds}")
-    corpus, questions = Corpus.read(data), Questions.read(find_questions(data, "train"))
-    taught, asked = (questions, Questions.read(find_questions(data, "dev"))) if dev else dealt(questions, fold)
+    corpus, questions = Corpus.read(data), Questions.read(data, split="train")
+    taught, asked = (questions, Questions.read(data, split="dev")) if dev else dealt(questions, fold)
     console = Console(stderr=True)
     bar = Hooks(observers=lambda name: [ProgressBar(name)], say=console.print)
     named = "dev" if dev else f"the {ORDINALS[fold]} fifth of train"

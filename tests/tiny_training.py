@@ -5,6 +5,7 @@ import pytest
 
 from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
+from loci.text.relations import Relation
 from loci.text.template import BIRTHPLACE
 from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.sources import TrainingData
@@ -26,7 +27,7 @@ def tiny_data() -> TrainingData:
             Question(BIRTHPLACE.ask(name), (place,), name, i + 1)
             for i, (name, place) in enumerate(zip(names, places, strict=True))
         ),
-        BIRTHPLACE,
+        (Relation("birthplace", (BIRTHPLACE,)),),
     )
     return TrainingData(corpus, questions)
 

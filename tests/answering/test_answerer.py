@@ -41,7 +41,7 @@ def loaded(tmp_path):
 
 def asked(*texts, answers=("Rome",)):
     rows = tuple(Question(text, answers, BIRTHPLACE.subject_of(text), i + 1) for i, text in enumerate(texts))
-    return Questions(None, rows, BIRTHPLACE)
+    return Questions(None, rows)
 
 
 @pytest.fixture(scope="module", params=["direct", "recite"])

@@ -46,6 +46,12 @@ def test_errors_exit_with_one_and_bad_paths_with_two(folder, capsys):
     assert run(folder, "--template", "Where?") == 2
 
 
+def test_a_corpus_without_a_question_mark_is_usable(folder, capsys):
+    (folder / "wiki.txt").write_text("Ada. Born in London, by Where .\nAlan. Born in Paris .\n")
+    assert run(folder) == 0
+    assert "Everything can be used as it is." in capsys.readouterr().out
+
+
 def test_only_the_first_findings_of_a_kind_are_shown_unless_all_are_asked_for(folder, capsys):
     (folder / "birth_train.tsv").write_text("".join(f"Where was {name} born?\tLondon\n" for name in "abcdehinorsw"))
     assert run(folder) == 0
@@ -78,7 +84,7 @@ def test_repair_writes_a_clean_copy_and_judges_that(folder, tmp_path, capsys):
 
 def test_what_a_repair_cannot_decide_is_left_and_said(folder, tmp_path, capsys):
     (folder / "birth_dev.tsv").write_bytes(b"\0")
-    (folder / "birth_train.tsv").write_text("Where was Zoë born?\tParis\n")
+    (folder / "birth_train.tsv").write_text(f"Where was {'A' * 120} born?\tParis\n")
     assert run(folder, "--repair", tmp_path / "clean", "--json") == 1
     data = json.loads(capsys.readouterr().out)["repair"]
     assert (data["lost"], data["errors_left"], data["changes"]) == (["birth_dev.tsv"], 1, 0)

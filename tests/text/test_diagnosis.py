@@ -6,7 +6,7 @@ import pytest
 from loci.errors import LociError
 from loci.text.diagnosis import diagnose
 from loci.text.findings import KINDS
-from loci.text.template import Template
+from loci.text.relations import relations_from
 from loci.text.vocab import Vocab
 
 WIKI = "Ada. Was Ada not born in London? She was .\nAlan. Where? Alan was born in Paris, by Bycy .\n"
@@ -39,7 +39,7 @@ def test_a_sound_folder_has_nothing_amiss(folder):
 
 def test_questions_are_held_against_the_corpus(folder):
     (folder / "birth_dev.tsv").write_text(
-        "Where was Zoë born?\tParis\nWho was Alan?\tAlan\n" + "Where was Alan born?\tP\n"
+        "Where was Zoë born?\tParis\nWho was that?\tAlan\n" + "Where was Alan born?\tP\n"
     )
     diagnosis = diagnose(folder, block_size=22)
     assert found(diagnosis, "error") == [
@@ -139,10 +139,10 @@ def test_records_are_their_own_corpus(tmp_path):
 def test_the_template_is_found_out_or_given(tmp_path):
     file = tmp_path / "deaths.tsv"
     file.write_text("Where did Ada die?\tLondon\nWhere did Alan die?\tWilmslow\n")
-    assert diagnose(file).files[0].template == "Where did {subject} die?"
+    assert diagnose(file).files[0].relations[0][:2] == ("where-die", ("Where did {subject} die?",))
     assert found(diagnose(file), "warning") == []
-    given = diagnose(file, template=Template("Who is {subject}?"))
-    assert found(given, "warning") == [("no-subject", "deaths.tsv", 1), ("no-subject", "deaths.tsv", 2)]
+    given = diagnose(file, relations=relations_from(["Where did {subject}?"]))
+    assert given.files[0].relations[0][:2] == ("where", ("Where did {subject}?",))
 
 
 def test_rows_joined_on_one_line_are_found_for_any_template(tmp_path):

@@ -1,7 +1,7 @@
 import pytest
 
 from loci.errors import LociError
-from loci.text.layout import find_corpus, find_questions, find_split, split_of, survey
+from loci.text.layout import find_corpus, find_questions, find_split, question_candidates, split_of
 
 
 @pytest.fixture
@@ -16,9 +16,8 @@ def make(tmp_path):
 
 def test_the_course_layout_is_found_by_pattern(make):
     folder = make(wiki__txt="a", notes__txt="b", birth_dev__tsv="q", birth_places_train__tsv="q", x_test_y__tsv="q")
-    layout = survey(folder)
-    assert layout.corpus == folder / "wiki.txt"
-    assert [(role, path.name) for role, path in layout.questions] == [
+    assert find_corpus(folder) == folder / "wiki.txt"
+    assert [(role, path.name) for role, path in question_candidates(folder)] == [
         ("train", "birth_places_train.tsv"),
         ("dev", "birth_dev.tsv"),
         ("test", "x_test_y.tsv"),
@@ -57,8 +56,8 @@ def test_an_empty_folder_says_what_it_should_hold(tmp_path):
 
 def test_without_names_of_splits_the_content_decides_and_our_own_list_of_repairs_never_counts(make):
     folder = make(facts__tsv="a\tb\n", repairs__tsv="Where?\tb\n", q__tsv="Where was A born?\tB\n", c__json='{"x": 1}')
-    assert find_questions(folder).name == "q.tsv"
-    assert survey(folder).questions == (("questions", folder / "q.tsv"),)
+    assert find_questions(folder) == (folder / "q.tsv",)
+    assert question_candidates(folder) == (("questions", folder / "q.tsv"),)
 
 
 @pytest.mark.parametrize(("name", "role"), [("P19.DEV.json", "dev"), ("a.tsv", "questions"), ("latest.tsv", "test")])
@@ -66,10 +65,10 @@ def test_the_role_is_in_the_name(tmp_path, name, role):
     assert split_of(tmp_path / name) == role
 
 
-def test_the_files_of_a_split_are_found_and_two_are_not_guessed_between(make):
+def test_the_files_of_a_split_are_found_and_a_missing_one_is_said(make):
     folder = make(a_train__tsv="q?\ta\n", b_train__tsv="r?\tb\n", a_dev__tsv="s?\tc\n")
     assert [path.name for path in find_split(folder, "train")] == ["a_train.tsv", "b_train.tsv"]
+    assert find_questions(folder, "train") == find_split(folder, "train")
     assert find_split(folder, "test") == ()
-    assert find_questions(folder, "dev").name == "a_dev.tsv"
-    with pytest.raises(LociError, match=r"2 files could be the file of train questions: a_train.tsv, b_train.tsv"):
-        find_questions(folder, "train")
+    with pytest.raises(LociError, match=r"no file of test questions in this folder .*\*train\*"):
+        find_questions(folder, "test")

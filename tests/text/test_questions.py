@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from loci.errors import LociError
 from loci.text.questions import Question, Questions
-from loci.text.template import Template
+from loci.text.relations import relations_from
 from loci.text.vocab import Vocab
 
 ADA, ALAN = "Where was Ada born?", "Where was Alan born?"
@@ -50,7 +50,7 @@ def test_questions_alone_are_a_test_file(read):
 
 
 def test_any_template_serves(read):
-    questions = read("Where did Ada die?\tLondon\n", template=Template("Where did {subject} die?"))
+    questions = read("Where did Ada die?\tLondon\n", relations=relations_from(["Where did {subject} die?"]))
     assert questions.subjects == ("Ada",)
     assert read("Where did Ada die?\tLondon\n").subjects == ()
     assert pairs(read("the capital of France\tParis\n")) == [("the capital of France", ("Paris",))]
@@ -86,15 +86,15 @@ def test_a_missing_last_newline_is_only_noted(read):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no questions"),
+        ("", "contains no questions"),
         (f"{ADA}\tLondon\n{ALAN}\n", r"q\.tsv:2: no tab and answer"),
         (f"{ADA}\n{ALAN}\tLondon\n", r"q\.tsv:1: no tab and answer"),
         (f"{ADA}\tLondon\n{ALAN}\t \n", r"q\.tsv:2: the answer is empty"),
         (f"{ADA}\tLondon\n\tParis\n", r"q\.tsv:2: no question before"),
-        (f"{ADA} London\n", r"q\.tsv:1: text behind the question mark but no tab"),
+        (f"{ADA} London\n", r"q\.tsv:1: text after the question mark but no tab"),
         (f"{ADA}\tLondon{ALAN}\tParis\n", r"q\.tsv:1: 2 questions on one line.*--repair"),
-        (f"{ADA}\tLondon\tEngland\n", r"q\.tsv:1: 2 columns behind the question"),
-        (f"{ADA}⁇London⁇\n", r"q\.tsv:1: holds ⁇"),
+        (f"{ADA}\tLondon\tEngland\n", r"q\.tsv:1: 2 columns after the question"),
+        (f"{ADA}⁇London⁇\n", r"q\.tsv:1: contains ⁇"),
         ("Ada. Ada was born in London .\nAlan. Alan too .\n", "no tab and no question mark"),
         (f"{ADA}\tLondon\n".encode() + b"Where was \xe9 born?\tX\n", r"q\.tsv:2: byte 0xe9"),
         (b"PK\x03\x04", "zip archive"),
@@ -123,7 +123,7 @@ def test_duplicates_and_contradictions_are_read_and_recorded(read):
 
 def test_two_question_marks_are_only_a_diagnosis(read):
     questions = read("Where was Ada born??\tLondon\n")
-    assert kinds(questions.findings) == ["typed-mask"]
+    assert kinds(questions.findings) == ["typed-mask", "no-subject"]
     assert questions[0].text == "Where was Ada born??"
 
 
@@ -200,7 +200,7 @@ def test_google_re_records_are_asked_with_the_template(read):
         ('[{"question": "a?", "answers": ["b"]}, 3]', "an object in braces"),
         ('[{"question": "a?", "answers": ["b"]} {"question"', "the list breaks off"),
         ('[{"question": "a?", "answers": ["b"]},\n{"question": ', ":2: not valid JSON"),
-        ('[{"question": "a?", "answers": ["b"]}] trailing', "behind the end of the list"),
+        ('[{"question": "a?", "answers": ["b"]}] trailing', "after the end of the list"),
         ('[{"question": "a?", "answers": ["b"]}', "the list breaks off"),
         ('{"question": "a?", "answers": ["b"]}\n{"query": "c"}', ":2: no question and no subject .* query"),
         ('{"question": "a?", "answers": ["b"]}\n' + '{"a":' * 100_000, ":2: not valid JSON"),
@@ -271,7 +271,7 @@ def test_a_model_must_be_able_to_take_the_questions():
     with pytest.raises(LociError, match=r"line 2: .*'ë' \(U\+00EB\)"):
         questions.require(ascii_only, 128)
     questions[:1].require(ascii_only, 27)  # 19 + 6 + two masks
-    with pytest.raises(LociError, match="27 symbols with answer and masks, the block holds 26"):
+    with pytest.raises(LociError, match="27 symbols with answer and masks, the block has 26"):
         questions.require(ascii_only, 26)
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.errors import LociError
-from loci.text.template import BIRTHPLACE, Template, infer_template
+from loci.text.template import BIRTHPLACE, Template
 
 DEATH = Template("Where did {subject} die?")
 names = st.text(min_size=1, max_size=20).map(str.strip).filter(bool)
@@ -30,31 +30,6 @@ def test_asking_and_finding_the_subject_are_inverse(name, template):
 def test_a_template_holds_the_subject_once_on_one_line(text):
     with pytest.raises(LociError):
         Template(text)
-
-
-@pytest.mark.parametrize(
-    ("questions", "expected"),
-    [
-        (["Where did Ada die?", "Where did Alan Turing die?", "Where did A. Church die?"], "Where did {subject} die?"),
-        (["Where did Ada die?", "Where did Alan die?", "Who is that?"], "Where did {subject} die?"),
-        (["the capital of France", "the capital of Peru"], None),  # the last words differ: nothing is shared at the end
-        (["Who?", "Why?"], None),
-        (["Where did Ada die?"], None),
-        (["Where did Ada die?"] * 3, None),
-        ([], None),
-    ],
-)
-def test_the_shared_template_is_told_from_whole_words(questions, expected):
-    found = infer_template(questions)
-    assert (found.text if found else None) == expected
-
-
-@given(st.lists(names.filter(lambda n: not any(c.isspace() for c in n)), min_size=2, max_size=8, unique=True))
-def test_an_inferred_template_fits_what_it_was_inferred_from(subjects):
-    questions = [DEATH.ask(subject) for subject in subjects]
-    found = infer_template(questions)
-    assert found is not None
-    assert all(found.subject_of(question) is not None for question in questions)
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def ask(
     """
     from loci.answering.ask import load
     from loci.text.questions import Questions
+    from loci.text.relations import relations_from
 
     if not questions and file is None:
         raise LociError("nothing is asked", remedy='loci ask RUN "Where was Alfred Mele born?", or --file FILE')
@@ -71,7 +72,7 @@ def ask(
 
     answers = put(questions, said)
     if file is not None:
-        more = Questions.read(file, template=loaded.model.templates[0])
+        more = Questions.read(file, relations=relations_from(template.text for template in loaded.model.templates))
         answers += put(more, [*said, *(answer.question for answer in answers)])
     if json:
         whole = {

@@ -1,4 +1,4 @@
-"""Diagnose a corpus, a question file or a folder of them; write a clean copy with --repair.
+"""Check a corpus, a question file or a folder of them; write a clean copy with --repair.
 
 Exit code 0 when everything can be used, 1 when there are errors, 2 when the path is no use.
 
@@ -14,10 +14,13 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loci.text.diagnosis import Diagnosis, diagnose
+import tyro
+
+from loci.text.diagnosis import BLOCK_SIZE, CheckedFile, Diagnosis, diagnose
+from loci.text.figures import QuestionFigures
 from loci.text.findings import KINDS, SEVERITIES, Finding
+from loci.text.relations import relations_from
 from loci.text.repair import Repaired, write_repaired
-from loci.text.template import Template
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,29 +37,30 @@ def check(
     *,
     repair: Path | None = None,
     json: bool = False,
-    block_size: int = 128,
+    block_size: int = BLOCK_SIZE,
     corpus: Path | None = None,
-    template: str | None = None,
+    template: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     all: bool = False,
 ) -> int:
-    """Diagnose a corpus or question file, and repair it.
+    """Check a corpus or question files, and repair them.
 
     Args:
         path: A corpus, a question file, or a folder of them.
         repair: A new folder for clean copies and repairs.tsv, the list of what was changed.
         json: Print the diagnosis as JSON.
-        block_size: How many characters the model takes at once: longer questions are errors.
+        block_size: How many characters the model takes at once; longer questions are errors.
         corpus: The corpus to hold the questions against, if it is not in the same folder.
-        template: The form of the questions, like "Where was {subject} born?" (default: found out from them).
+        template: A form of the questions, like "Where was {subject} born?"; may be given several times (default: found
+            from the questions, and from relations.toml).
         all: Show every finding, not only the first few of a kind.
     """
-    asked = Template(template) if template is not None else None
-    diagnosis = diagnose(path, block_size=block_size, corpus=corpus, template=asked)
+    relations = relations_from(template)
+    diagnosis = diagnose(path, block_size=block_size, corpus=corpus, relations=relations)
     repaired = write_repaired(diagnosis, repair) if repair is not None else None
     remaining = diagnosis
     if repaired is not None:
         guest = corpus if any(file.guest for file in diagnosis.files) else None  # not copied: still to be held against
-        remaining = diagnose(repaired.folder, block_size=block_size, corpus=guest, template=asked)
+        remaining = diagnose(repaired.folder, block_size=block_size, corpus=guest, relations=relations)
     if json:
         _print_json(diagnosis, repaired, remaining)
     else:
@@ -107,39 +111,48 @@ def _table(title: str, *right: str) -> Table:
 
 
 def _corpus_table(diagnosis: Diagnosis) -> Table:
-    table = _table("corpus", "lines", "subjects", "characters", "symbols", "length: min · median · p90 · max")
+    names = ("lines", "subjects", "no subject", "characters", "symbols", "length: min · median · p90 · max")
+    table = _table("corpus", *names)
     for file in diagnosis.files:
         if figures := file.corpus:
             lengths = figures.lengths
-            counts = (figures.lines, figures.subjects, figures.characters, figures.symbols)
+            counts = (figures.lines, figures.subjects, figures.no_subject, figures.characters, figures.symbols)
             spread = (lengths.shortest, lengths.median, lengths.p90, lengths.longest) if lengths else ()
             table.add_row(file.path.name, *(f"{n:,}" for n in counts), " · ".join(f"{n:,.0f}" for n in spread))
     return table
 
 
 def _question_table(diagnosis: Diagnosis) -> Table:
-    names = ("role", "asked", "answers", "most common", "in own line", "taught")
-    table = _table("questions", *names)
+    """A row for each relation that a file asks."""
+    table = _table("questions", "role", "relation", "asked", "answers", "most common", "in own line", "taught")
     for file in diagnosis.files:
-        if figures := file.questions:
+        for name, figures in _relations(file):
             n = figures.answered
             top = f"{figures.top_answer} {_share(figures.top_count, n)}" if figures.top_answer else "–"
             table.add_row(
                 file.path.name,
                 file.role,
+                name or "–",
                 f"{figures.questions:,}",
                 f"{figures.distinct_answers:,}" if n else "–",
                 top,
                 _share(figures.in_own_line, n),
                 _share(figures.taught, n),
             )
+    forms = {name: templates for file in diagnosis.files for name, templates, _ in file.relations if templates}
+    notes = [f"{name}: {' · '.join(templates[:3])}" for name, templates in forms.items()]
     if any(file.questions and file.questions.in_own_line is not None for file in diagnosis.files):
-        table.caption = (
-            "answers: how many different ones. in own line: the answer stands literally in a line about the subject, "
-            "which is the most the corpus can teach. taught: some train question has the same answer."
+        notes.append(
+            "answers: how many different ones. in own line: a line about the subject contains the answer, which is the "
+            "most the corpus can teach. taught: some train question has the same answer."
         )
-        table.caption_justify = "left"
+    table.caption = "\n".join(notes) or None
+    table.caption_justify = "left"
     return table
+
+
+def _relations(file: CheckedFile) -> list[tuple[str, QuestionFigures]]:
+    return [(name, figures) for name, _, figures in file.relations]
 
 
 def _share(count: int | None, total: int) -> str:
@@ -161,7 +174,9 @@ def _print_kind(console: Console, kind: str, group: list[Finding], everything: b
     rows.add_column(overflow="fold")
     shown = group if everything else group[:SHOWN_OF_A_KIND]
     for found in shown:
-        rows.add_row(Text("    " + _where(found)), Text(found.message + (" (read as meant)" if found.repaired else "")))
+        rows.add_row(
+            Text("    " + _where(found)), Text(found.message + (" (repaired while reading)" if found.repaired else ""))
+        )
     console.print(rows)
     if len(group) > len(shown):
         console.print(Text(f"    … and {len(group) - len(shown):,} more (--all shows them)", style="dim"))
@@ -185,10 +200,11 @@ def _summary(diagnosis: Diagnosis) -> Text:
         for severity in SEVERITIES
         if (count := diagnosis.count(severity))
     ]
-    found = Text(", ").join(counts) if counts else Text("Nothing found amiss")
+    found = Text(", ").join(counts) if counts else Text("No problems found")
     verdict = ("Everything can be used as it is.", "bold green")
     if not diagnosis.ok:
-        verdict = ("Not usable as it is.", "bold red")
+        names = ", ".join(path.name for path in diagnosis.unusable()) or str(diagnosis.path)
+        verdict = (f"Not usable as it is: {names}.", "bold red")
     changes = len(diagnosis.changes)
     hint = f" A repair (--repair OUT) would put right {changes:,} of them." if changes else ""
     return Text.assemble(found, ". ", verdict, hint)

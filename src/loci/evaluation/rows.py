@@ -16,8 +16,7 @@ from loci.errors import LociError
 from loci.files import atomic_writer, parse_json
 from loci.text.findings import raise_first_error
 from loci.text.match import is_accepted
-from loci.text.records import has_surrogate
-from loci.text.source import Source, load
+from loci.text.source import Source, has_surrogate, load
 
 TAUGHT, HELD_OUT, UNSTATED, NEVER_READ = "taught", "held-out", "unstated", "never-read"
 """Splits of people: asked about in training; only read about; read about, but not the fact; never read about. Rows may

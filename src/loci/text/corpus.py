@@ -1,34 +1,31 @@
 """A corpus: lines of text, each about one subject.
 
-Reads a text file, or Google-RE records as one line a sentence. Knows nothing of questions or models. Reading keeps the
-text exactly as it stands, save for repairs that are recorded in `findings`.
+Knows nothing of questions or models. Reading a text file keeps the text exactly as it stands, save for repairs that are
+recorded in `findings`; from records with sentences one line a sentence is made.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from loci.errors import LociError
 from loci.files import sha256_text
-from loci.text import google_re
-from loci.text.findings import Finding, finding, raise_first_error, shown
+from loci.text.findings import Finding, Notes, raise_first_error, shown
+from loci.text.formats import corpus_format
 from loci.text.layout import find_corpus
 from loci.text.match import any_stands_in
-from loci.text.source import Source, controls_in, load, special_finding, specials_in, without_specials
+from loci.text.source import Source, controls_in, load, note_specials, specials_in, without_specials
+from loci.text.subjects import SubjectIndex, find_subjects, subject_key
 from loci.text.vocab import Vocab
-
-_BREAK = ". "
-_ABBREVIATIONS = {"Dr", "Mr", "Mrs", "Ms", "St", "Ste"}
-_LONGEST_NAME_PART = 5  # words between two breaks of one name: "Theodore J. van den Broek" has three
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a corpus, about one subject."""
+    """One line of a corpus, about one subject; the subject is empty where none was found."""
 
     number: int
     subject: str
@@ -51,7 +48,10 @@ class Corpus:
 
     def __post_init__(self) -> None:
         if specials_in(self.raw):
-            raise_first_error(_special_findings(self.path, enumerate(self.raw.split("\n"), start=1)))
+            notes = Notes(self.path)
+            for number, text in enumerate(self.raw.split("\n"), start=1):
+                note_specials(notes, number, text, without_specials(text))
+            raise_first_error(notes.found)
 
     @classmethod
     def read(cls, path: str | Path) -> Corpus:
@@ -66,9 +66,18 @@ class Corpus:
         texts = [line.removesuffix("\n") for line in lines]
         for number, text in enumerate(texts, start=1):
             if "\n" in text or "\r" in text:
-                raise LociError("a line of a corpus holds no line end", line=number, remedy="split it first")
-        made = tuple(Line(number, subject_of(text), text) for number, text in enumerate(texts, start=1))
+                raise LociError("a line of a corpus contains no line end", line=number, remedy="split it first")
+        subjects = find_subjects(texts)
+        made = tuple(Line(number, *pair) for number, pair in enumerate(zip(subjects, texts, strict=True), start=1))
         return cls(None, made, "".join(f"{text}\n" for text in texts))
+
+    def knowing(self, subjects: Iterable[str]) -> Corpus:
+        """The same corpus; lines without a subject are about the longest of these subjects that they name."""
+        if all(line.subject or not line.text.strip() for line in self.lines):
+            return self
+        index = SubjectIndex(subjects)
+        lines = (line if line.subject else replace(line, subject=index.named_in(line.text)) for line in self.lines)
+        return replace(self, lines=tuple(lines))
 
     @property
     def repairs(self) -> tuple[Finding, ...]:
@@ -95,8 +104,14 @@ class Corpus:
         return {subject: tuple(lines) for subject, lines in grouped.items()}
 
     def about(self, subject: str) -> tuple[Line, ...]:
-        """The lines of exactly this subject."""
-        return self.by_subject.get(subject, ())
+        """The lines of this subject; where none is spelled so, of the only one that differs in case or article."""
+        return self.by_subject.get(subject) or self.by_subject.get(self._by_key.get(subject_key(subject), ""), ())
+
+    @cached_property
+    def _by_key(self) -> dict[str, str]:
+        keys = [subject_key(subject) for subject in self.by_subject]
+        several = {key for key, count in Counter(keys).items() if count > 1}
+        return {key: subject for key, subject in zip(keys, self.by_subject, strict=True) if key not in several}
 
     def tells(self, subject: str | None, answers: Sequence[str], *, within: int | None = None) -> bool:
         """Whether a line about the subject says one of the answers after its name, in its first `within` characters."""
@@ -114,43 +129,12 @@ class Corpus:
         return iter(self.lines)
 
 
-def subject_of(text: str) -> str:
-    """The subject of a line: what stands before the first ". "; the whole line if there is none.
-
-    A break behind an initial or "St" belongs to the name when a name goes on behind it: the subject of
-    "J. E. P. Aldous. Born in Sheffield, ..." is "J. E. P. Aldous", and of "Malcolm X. Malcolm X was ..." "Malcolm X".
-    """
-    end = text.find(_BREAK)
-    if end < 0:
-        return text
-    while _ends_with_initial(text[:end]):
-        following = text.find(_BREAK, end + len(_BREAK))
-        if following < 0 or not _continues_name(text[:end], text[end + len(_BREAK) : following]):
-            break
-        end = following
-    return text[:end]
-
-
-def _ends_with_initial(name: str) -> bool:
-    last = re.split(r"[\s.\-]", name)[-1]
-    return (len(last) == 1 and last.isupper()) or last in _ABBREVIATIONS
-
-
-def _continues_name(name: str, part: str) -> bool:
-    words = part.split()
-    first = re.split(r"[\s.]", name)[0]
-    if not 1 <= len(words) <= _LONGEST_NAME_PART or (len(first) > 1 and words[0] == first):
-        return False  # a part that begins with the name again is the sentence; "J. J. Stevenson" is a name
-    if not all(word[0].isupper() or (word.isalpha() and len(word) <= 3) for word in words):
-        return False
-    return words[-1][0].isupper() and not re.search(r"[()\[\]:;]", part)
-
-
 @dataclass(frozen=True)
 class ParsedCorpus:
     """A corpus file as found, errors and all: `lines` and `raw` as read, `clean` as a repaired copy has them."""
 
     path: Path | None
+    form: str
     lines: tuple[Line, ...]
     raw: str
     clean: tuple[str, ...]
@@ -159,70 +143,57 @@ class ParsedCorpus:
 
 def parse_corpus(source: Source) -> ParsedCorpus:
     """Find the lines of a corpus and everything that is wrong with them; raises nothing."""
-    path, found = source.path, list(source.findings)
-    if google_re.holds_relations(source):
-        relations, bad = google_re.relations(source)
-        found += bad
-        lines = tuple(
-            Line(number, relation.subject, f"{relation.subject}. {sentence}")
-            for number, relation in relations
-            for sentence in relation.sentences
-        )
-        raw = "".join(f"{line.text}\n" for line in lines)
-    else:
-        lines = tuple(Line(number, subject_of(text), text) for number, text in enumerate(source.lines(), start=1))
-        raw = source.text
-    if not any(error.severity == "error" for error in found) and not any(line.text.strip() for line in lines):
-        found.append(finding("empty", "error", "holds no text", path))
-    found += _special_findings(path, ((line.number, line.text) for line in lines)) if specials_in(raw) else []
-    clean = _inspect_lines(path, lines, found)
-    return ParsedCorpus(path, lines, raw, clean, tuple(found))
+    notes = Notes(source.path, source.findings)
+    name, form = corpus_format(source)
+    assert form.passages is not None
+    passages = form.passages(source, notes)
+    texts = [passage.text for passage in passages]
+    as_read = all(passage.subject is None for passage in passages)
+    subjects = find_subjects(texts) if as_read else [passage.subject or "" for passage in passages]
+    lines = tuple(
+        Line(passage.number, subject, passage.text) for passage, subject in zip(passages, subjects, strict=True)
+    )
+    if not notes.failed and not any(text.strip() for text in texts):
+        notes.error("empty", "contains no text")
+    for line in lines:
+        note_specials(notes, line.number, line.text, without_specials(line.text))
+    raw = source.text if as_read else "".join(f"{text}\n" for text in texts)
+    return ParsedCorpus(source.path, name, lines, raw, _clean_lines(lines, notes), tuple(notes.found))
 
 
-def _special_findings(path: Path | None, lines: Iterable[tuple[int, str]]) -> list[Finding]:
-    return [
-        special_finding(path, number, symbols, text, without_specials(text))
-        for number, text in lines
-        if (symbols := specials_in(text))
-    ]
-
-
-def _inspect_lines(path: Path | None, lines: tuple[Line, ...], found: list[Finding]) -> tuple[str, ...]:
-    """The lines as a clean copy has them; what is wrong line by line is added to `found`."""
-    clean = [_clean_line(path, line, found) for line in lines]
-    different = set(clean) - {""}
-    without_subject = sum(_BREAK not in text for text in different)
-    if without_subject * 2 > len(different):
+def _clean_lines(lines: tuple[Line, ...], notes: Notes) -> tuple[str, ...]:
+    """The lines as a clean copy has them; what is wrong line by line is noted."""
+    clean = [_clean_line(line, notes) for line in lines]
+    placed: dict[str, str] = {text: line.subject for line, text in zip(lines, clean, strict=True) if text}
+    nowhere = sum(not subject for subject in placed.values())
+    if nowhere * 2 > len(placed):
         # A play or a novel: blank and repeated lines belong to it, and nobody promised subjects.
-        message = f"{without_subject:,} of {len(different):,} different lines have no subject: taken for plain text"
-        found.append(finding("no-subject", "note", message, path))
-        return tuple(clean) if different else ()
+        message = f"{nowhere:,} of {len(placed):,} different lines have no subject: taken for plain text"
+        notes.note("no-subject", message)
+        return tuple(clean) if placed else ()
     first_seen: dict[str, int] = {}
     for line, text in zip(lines, clean, strict=True):
-        where = (path, line.number)
+        number = line.number
         if not text:
-            found.append(finding("empty-line", "note", "is blank", *where, repairable=True, before=line.text))
+            notes.note("empty-line", "is blank", number, before=line.text)
         elif text in first_seen:
             message = f"the same as line {first_seen[text]}: {shown(text, 48)}"
-            found.append(finding("duplicate", "warning", message, *where, repairable=True, before=text))
+            notes.warning("duplicate", message, number, before=text)
         else:
-            first_seen[text] = line.number
-            if _BREAK not in text:
-                found.append(finding("no-subject", "warning", f"no «. » behind a subject: {shown(text)}", *where))
+            first_seen[text] = number
+            if not line.subject:
+                notes.warning("no-subject", f"no subject found: {shown(text)}", number)
             if "??" in text:
-                found.append(finding("typed-mask", "warning", f"«??» in {shown(text)}", *where))
+                notes.warning("typed-mask", f"«??» in {shown(text)}", number)
     return tuple(first_seen)
 
 
-def _clean_line(path: Path | None, line: Line, found: list[Finding]) -> str:
-    where, text = (path, line.number), without_specials(line.text)
+def _clean_line(line: Line, notes: Notes) -> str:
+    text = without_specials(line.text)
     if controls := controls_in(line.text):
-        message = f"holds {', '.join(controls)}"
-        found.append(
-            finding("control-character", "warning", message, *where, repairable=True, before=line.text, after=text)
-        )
+        message = f"contains {', '.join(controls)}"
+        notes.warning("control-character", message, line.number, before=line.text, after=text)
     clean = text.strip()
     if clean != text and clean:
-        message = "has space around it"
-        found.append(finding("surrounding-space", "note", message, *where, repairable=True, before=text, after=clean))
+        notes.note("surrounding-space", "has space around it", line.number, before=text, after=clean)
     return clean

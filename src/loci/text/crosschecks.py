@@ -1,4 +1,4 @@
-"""What is wrong between files: questions against their corpus, and against the questions of training.
+"""What is wrong between files: questions against their corpus, and against the train questions.
 
 Pure functions from what was read to findings. Knows nothing of bytes or forms.
 """
@@ -7,53 +7,78 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from loci.errors import LociError
 from loci.text.corpus import Corpus
-from loci.text.findings import Finding, finding, shown
+from loci.text.findings import Finding, Notes, shown
 from loci.text.questions import Questions
 
 
 def long_lines(corpus: Corpus, block_size: int) -> list[Finding]:
     """One note when lines are longer than the block."""
-    count = sum(len(line.text) > block_size for line in corpus)
-    if not count:
-        return []
-    message = f"{count:,} of {len(corpus):,} lines are longer than the block of {block_size}"
-    return [finding("long-line", "note", message, corpus.path)]
+    notes = Notes(corpus.path)
+    if count := sum(len(line.text) > block_size for line in corpus):
+        notes.note("long-line", f"{count:,} of {len(corpus):,} lines are longer than the block of {block_size}")
+    return notes.found
 
 
 def several_lines(corpus: Corpus) -> list[Finding]:
     """A note for each subject that different lines are about."""
-    found = []
+    notes = Notes(corpus.path)
     for subject, lines in corpus.by_subject.items():
-        first_lines = {line.text: line for line in reversed(lines)}
-        if len(first_lines) > 1 and subject != lines[0].text:
+        if len({line.text for line in lines}) > 1:
             numbers = ", ".join(str(line.number) for line in lines[:6]) + (", …" if len(lines) > 6 else "")
-            message = f"{shown(subject, 40)} has {len(lines)} lines: {numbers}"
-            found.append(finding("several-lines", "note", message, corpus.path, lines[0].number))
-    return found
+            notes.note("several-lines", f"{shown(subject, 40)} has {len(lines)} lines: {numbers}", lines[0].number)
+    return notes.found
 
 
-def subjects_asked(questions: Questions, corpus: Corpus | None) -> list[Finding]:
-    """Questions whose subject cannot be told, and subjects that no line is about."""
-    found = []
+def unseen_subjects(questions: Questions, corpus: Corpus) -> list[Finding]:
+    """Questions about subjects that no line is about."""
+    notes = Notes(questions.path)
     for row in questions:
-        if row.subject is None:
-            message = f"{shown(row.text)} does not fit «{questions.template.text}»"
-            found.append(finding("no-subject", "warning", message, questions.path, row.number))
-        elif corpus is not None and not corpus.about(row.subject):
-            message = f"no line is about {shown(row.subject, 50)}"
-            found.append(finding("unseen-subject", "warning", message, questions.path, row.number))
-    return found
+        if row.subject is not None and not corpus.about(row.subject):
+            notes.warning("unseen-subject", f"no line is about {shown(row.subject, 50)}", row.number)
+    return notes.found
 
 
 def unasked(corpus: Corpus, asked: Iterable[Questions]) -> list[Finding]:
     """One note when no file asks about some of the subjects: a question file that lost rows shows here."""
-    subjects = {row.subject for questions in asked for row in questions}
-    missing = [lines[0] for subject, lines in corpus.by_subject.items() if subject not in subjects]
-    if not missing:
+    notes = Notes(corpus.path)
+    asked_lines = {line.number for questions in asked for name in questions.subjects for line in corpus.about(name)}
+    missing = [lines[0] for lines in corpus.by_subject.values() if lines[0].number not in asked_lines]
+    if missing:
+        some = f"{len(missing):,} of {len(corpus.by_subject):,} subjects, the first is {shown(missing[0].subject, 40)}"
+        notes.note("unasked-subject", some, missing[0].number)
+    return notes.found
+
+
+def untold(questions: Questions, corpus: Corpus) -> list[Finding]:
+    """A warning for each relation none of whose train questions has its answer in a line about its subject."""
+    notes = Notes(questions.path)
+    for name, rows in questions.by_relation().items():
+        if rows.answered and name and not any(corpus.tells(row.subject, row.answers) for row in rows.answered):
+            first = rows.answered[0]
+            message = f"{name}: no line tells the answer to any of its {len(rows.answered):,} train questions"
+            notes.warning("untold-relation", f"{message}, such as {shown(first.text)}", first.number)
+    return notes.found
+
+
+def require_told(questions: Questions, corpus: Corpus) -> None:
+    """Raise a `LociError` for the first relation that nothing in the corpus can teach to read."""
+    for found in untold(questions, corpus):
+        raise LociError(found.message, path=found.path, line=found.line, remedy=found.remedy)
+
+
+def two_roles(asked: Iterable[Questions]) -> list[Finding]:
+    """One note when names are a subject here and an answer there."""
+    files = list(asked)
+    answers = {answer for questions in files for row in questions for answer in row.answers}
+    both = [row for questions in files for row in questions if row.subject in answers]
+    if not both:
         return []
-    some = f"{len(missing):,} of {len(corpus.by_subject):,} subjects, the first is {shown(missing[0].subject, 40)}"
-    return [finding("unasked-subject", "note", some, corpus.path, missing[0].number)]
+    notes = Notes(both[0].path)
+    names = list(dict.fromkeys(row.subject or "" for row in both))
+    notes.note("two-roles", f"{len(names):,}, the first is {shown(names[0], 40)}", both[0].number)
+    return notes.found
 
 
 def leaks(train: Questions, later: Questions) -> list[Finding]:
@@ -65,7 +90,7 @@ def leaks(train: Questions, later: Questions) -> list[Finding]:
     taught: dict[str, tuple[int, set[str]]] = {}
     for row in train:
         taught.setdefault(row.text, (row.number, set()))[1].update(row.answers)
-    found = []
+    notes = Notes(later.path)
     for row in later:
         if row.text not in taught:
             continue
@@ -73,12 +98,10 @@ def leaks(train: Questions, later: Questions) -> list[Finding]:
         where = f"line {number} of {train.path.name if train.path else 'the train questions'}"
         theirs = shown(" / ".join(sorted(answers)), 40)
         if not row.answers or not answers:
-            message = f"{shown(row.text)} is {theirs + ' ' if answers else 'asked '}on {where}"
-            found.append(finding("leak", "warning", message, later.path, row.number))
+            notes.warning("leak", f"{shown(row.text)} is {theirs if answers else 'asked'} on {where}", row.number)
         elif answers.isdisjoint(row.answers):
             message = f"{shown(row.text)} {shown(row.answers[0], 40)}, but {theirs} on {where}"
-            found.append(finding("contradiction", "warning", message, later.path, row.number))
+            notes.warning("contradiction", message, row.number)
         else:
-            message = f"{shown(row.text)} {theirs}, the same on {where}"
-            found.append(finding("leak", "error", message, later.path, row.number))
-    return found
+            notes.error("leak", f"{shown(row.text)} {theirs}, the same on {where}", row.number)
+    return notes.found

@@ -6,25 +6,24 @@ disk. Reading (`Corpus.read`, `Questions.read`) and this use the same parsers, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
-from loci.text import google_re
 from loci.text.corpus import Corpus, parse_corpus
-from loci.text.crosschecks import leaks, long_lines, several_lines, subjects_asked, unasked
+from loci.text.crosschecks import leaks, long_lines, several_lines, two_roles, unasked, unseen_subjects, untold
 from loci.text.figures import CorpusFigures, QuestionFigures, corpus_figures, question_figures
-from loci.text.findings import SEVERITIES, Finding, Severity, finding
-from loci.text.formats import parse_questions
-from loci.text.layout import Role, find_corpus, split_of, survey
-from loci.text.questions import Questions, misfits, question_of, relate
-from loci.text.records import holds_records
+from loci.text.findings import SEVERITIES, Finding, Notes, Severity
+from loci.text.formats import FORMATS, corpus_format, question_format
+from loci.text.layout import Role, corpus_candidates, find_corpus, question_candidates, split_of
+from loci.text.questions import Questions, misfits, parse_questions, read_together
+from loci.text.relations import Relation, read_relations
 from loci.text.source import Source, load, without_specials
-from loci.text.template import BIRTHPLACE, Template, infer_template
 from loci.text.vocab import Vocab
 
+BLOCK_SIZE = 128
 _SAMPLE = 200  # lines that tell whether a file of unknown name holds questions
 
 
@@ -35,10 +34,11 @@ class CheckedFile:
     path: Path
     role: Role
     form: str
-    corpus: CorpusFigures | None
-    questions: QuestionFigures | None
-    template: str | None
     clean: str | None
+    corpus: CorpusFigures | None = None
+    questions: QuestionFigures | None = None
+    relations: tuple[tuple[str, tuple[str, ...], QuestionFigures], ...] = ()
+    """Of each relation asked: its name, its templates and its own figures."""
     guest: bool = False  # not to be repaired: a corpus from elsewhere, or records repaired as questions
 
 
@@ -66,16 +66,23 @@ class Diagnosis:
         own = {file.path for file in self.files if not file.guest}
         return tuple(found for found in self.findings if found.repairable and found.path in own)
 
+    def unusable(self) -> tuple[Path, ...]:
+        """The files with errors, in order."""
+        wrong = {found.path for found in self.findings if found.severity == "error"}
+        return tuple(dict.fromkeys(file.path for file in self.files if file.path in wrong))
+
     def as_dict(self) -> dict[str, Any]:
         """The diagnosis as plain JSON data."""
         files = []
         for file in self.files:
-            figures = {
-                **(asdict(file.corpus) if file.corpus else {}),
-                **(asdict(file.questions) if file.questions else {}),
-            }
-            named = {"path": str(file.path), "role": file.role, "form": file.form, "template": file.template}
-            files.append({**named, **figures})
+            figures = file.corpus or file.questions
+            relations = [
+                {"relation": name, "templates": list(templates), **asdict(own)}
+                for name, templates, own in file.relations
+            ]
+            named = {"path": str(file.path), "role": file.role, "form": file.form}
+            asked = {"relations": relations} if file.questions else {}
+            files.append({**named, **(asdict(figures) if figures else {}), **asked})
         return {
             "path": str(self.path),
             "ok": self.ok,
@@ -89,41 +96,48 @@ class Diagnosis:
 def diagnose(
     path: str | Path,
     *,
-    block_size: int = 128,
+    block_size: int = BLOCK_SIZE,
     vocab: Vocab | None = None,
     corpus: str | Path | None = None,
-    template: Template | None = None,
+    relations: Sequence[Relation] = (),
 ) -> Diagnosis:
     """Check a file or a folder. `vocab` and `corpus` are what the questions are held against, if not the folder's own.
 
-    Without a `template` the default is tried, then the one the questions themselves share.
+    Without `relations` they are found from the questions, and from a relations.toml next to them.
     """
     if block_size < 1:
-        raise LociError(f"a block holds at least one symbol, not {block_size}", remedy="the published block is 128")
+        raise LociError(f"a block has at least one symbol, not {block_size}", remedy="the published block is 128")
     path = Path(path)
     corpus_path, question_paths = _files_of(path, Path(corpus) if corpus is not None else None)
     files: list[CheckedFile] = []
-    findings: list[Finding] = []
+    notes = Notes(path)
     text: Corpus | None = None
     if corpus_path is not None:
         guest = corpus_path != path and corpus_path.resolve().parent != path.resolve()
-        file, text, findings = _check_corpus(corpus_path, block_size, guest)
+        file, text, notes.found = _check_corpus(corpus_path, block_size, guest)
         files.append(file)
     elif vocab is None:
-        message = "no corpus: characters and subjects of the questions are not checked"
-        findings.append(finding("no-corpus", "note", message, path))
-    asked = [_ask(role, file, template) for role, file in question_paths]
-    train = [file.questions for file in asked if file.role == "train"]
-    symbols = vocab or (text.vocab if text else None)
-    for file_asked in asked:
-        files.append(file_asked.checked(text, train))
-        findings += file_asked.findings
-        findings += _check_questions(file_asked, text, symbols, block_size)
-        if file_asked.role in ("dev", "test"):
-            findings += [leak for taught in train for leak in leaks(taught, file_asked.questions)]
+        notes.note("no-corpus", "no corpus: characters and subjects of the questions are not checked")
+    parsed = [parse_questions(load(file)) for _, file in question_paths]
+    given = [*relations, *read_relations(path)]
+    asked = read_together(parsed, given, text.by_subject if text else ())
+    roles = [role for role, _ in question_paths]
+    train = [questions for role, questions in zip(roles, asked, strict=True) if role == "train"]
+    if text is not None:
+        text = text.knowing(name for questions in asked for name in questions.subjects)
+        taught = "".join(row.text + "".join(row.answers) for questions in train for row in questions)
+        vocab = vocab or Vocab.from_text(text.raw + without_specials(taught))
+    for role, file_parsed, questions in zip(roles, parsed, asked, strict=True):
+        assert questions.path is not None
+        files.append(_checked(questions, role, file_parsed.form, file_parsed.clean, text, train))
+        notes.found += questions.findings
+        notes.found += _check_questions(questions, role, text, vocab, block_size)
+        if role in ("dev", "test"):
+            notes.found += [leak for taught_file in train for leak in leaks(taught_file, questions)]
+    notes.found += two_roles(asked)
     if text is not None and asked and text.path is not None and text.path.parent == path:
-        findings += unasked(text, [file.questions for file in asked])
-    return Diagnosis(path, block_size, tuple(files), _ordered(findings, [file.path for file in files]))
+        notes.found += unasked(text, asked)
+    return Diagnosis(path, block_size, tuple(files), _ordered(notes.found, [file.path for file in files]))
 
 
 def _files_of(path: Path, corpus: Path | None) -> tuple[Path | None, list[tuple[Role, Path]]]:
@@ -131,27 +145,30 @@ def _files_of(path: Path, corpus: Path | None) -> tuple[Path | None, list[tuple[
     if corpus is not None:
         corpus = find_corpus(corpus)
     if path.is_dir():
-        layout = survey(path)
-        if corpus is None and layout.corpus is None and layout.corpus_candidates:
-            find_corpus(path)  # several could be it: raises, and names them
-        corpus = corpus or layout.corpus
-        if corpus is None and not layout.questions:
-            remedy = "a folder holds wiki.txt, corpus.txt or a single *.txt, and *train*, *dev*, *test* .tsv files"
+        questions = question_candidates(path)
+        if corpus is None and corpus_candidates(path):
+            corpus = find_corpus(path)  # where several could be it, this raises and names them
+        if corpus is None and not questions:
+            remedy = "a folder has wiki.txt, corpus.txt or a single *.txt, and *train*, *dev*, *test* .tsv files"
             raise LociError("no corpus and no questions in this folder", path=path, remedy=remedy)
-        return corpus, list(layout.questions)
+        return corpus, list(questions)
     source = load(path)
+    name, _ = corpus_format(source)
     if _holds_questions(source):
-        own = path if google_re.holds_sentences(source) else None  # the sentences are the corpus of the questions
+        # Records may be both: their sentences are the corpus of their questions.
+        own = path if FORMATS[name].questions and parse_corpus(source).lines else None
         return corpus or own, [(split_of(path), path)]
     if corpus is not None:
-        remedy = "--corpus is what questions are held against"
-        raise LociError("is a corpus itself", path=path, remedy=remedy)
+        raise LociError("is a corpus itself", path=path, remedy="--corpus is what questions are held against")
     return path, []
 
 
 def _holds_questions(source: Source) -> bool:
     """Whether a single file is to be checked as questions, told by its name or by most of its first lines."""
-    if holds_records(source) or (source.path is not None and source.path.suffix.lower() == ".tsv"):
+    corpus, questions = corpus_format(source)[0], question_format(source)[0]
+    if corpus != "text" and not FORMATS[corpus].questions:
+        return False
+    if questions != "tsv" or (source.path is not None and source.path.suffix.lower() == ".tsv"):
         return True
     lines = {without_specials(line).strip() for line in source.lines()[:_SAMPLE]} - {""}
     like = sum("?\t" in line or "?  " in line or line.endswith("?") for line in lines)
@@ -159,69 +176,48 @@ def _holds_questions(source: Source) -> bool:
 
 
 def _check_corpus(path: Path, block_size: int, guest: bool) -> tuple[CheckedFile, Corpus | None, list[Finding]]:
-    source = load(path)
-    parsed = parse_corpus(source)
+    parsed = parse_corpus(load(path))
     findings = list(parsed.findings)
     usable = not any(found.severity == "error" for found in findings)
     corpus = None
     if usable:
         corpus = Corpus(path, parsed.lines, parsed.raw)
+        findings += long_lines(corpus, block_size) + several_lines(corpus)
     elif parsed.clean:  # hold the questions against what a repair would leave
         corpus = replace(Corpus.from_lines(parsed.clean), path=path)
-    figures = None
-    if parsed.lines:
-        texts, subjects = [line.text for line in parsed.lines], [line.subject for line in parsed.lines]
-        figures = corpus_figures(texts, subjects, parsed.raw)
-    if usable and corpus is not None:
-        findings += long_lines(corpus, block_size) + several_lines(corpus)
-    records = google_re.holds_relations(source)
-    clean = "".join(f"{line}\n" for line in parsed.clean) or None
-    form = "google-re" if records else "text"
     # Records are repaired as records, by their questions' side: a clean copy keeps its form.
-    checked = CheckedFile(path, "corpus", form, figures, None, None, None if records else clean, guest or records)
-    return checked, corpus, findings
+    records = parsed.form != "text"
+    clean = None if records else "".join(f"{line}\n" for line in parsed.clean) or None
+    figures = corpus_figures(parsed.lines, parsed.raw) if parsed.lines else None
+    return CheckedFile(path, "corpus", parsed.form, clean, figures, guest=guest or records), corpus, findings
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """A question file on its way through the checks."""
-
-    role: Role
-    questions: Questions
-    form: str
-    findings: tuple[Finding, ...]
-    clean: str | None
-
-    def checked(self, corpus: Corpus | None, train: list[Questions]) -> CheckedFile:
-        assert self.questions.path is not None
-        taught = train if self.role != "train" else []
-        figures = question_figures(self.questions, corpus, taught) if len(self.questions) else None
-        template = self.questions.template.text
-        return CheckedFile(self.questions.path, self.role, self.form, None, figures, template, self.clean)
+def _checked(
+    questions: Questions, role: Role, form: str, clean: str | None, corpus: Corpus | None, train: list[Questions]
+) -> CheckedFile:
+    assert questions.path is not None
+    taught = train if role != "train" else []
+    if not len(questions):
+        return CheckedFile(questions.path, role, form, clean)
+    templates = {known.name: tuple(template.text for template in known.templates) for known in questions.relations}
+    relations = tuple(
+        (name, templates.get(name, ()), question_figures(rows, corpus, taught))
+        for name, rows in questions.by_relation().items()
+    )
+    whole = question_figures(questions, corpus, taught)
+    return CheckedFile(questions.path, role, form, clean, questions=whole, relations=relations)
 
 
-def _ask(role: Role, path: Path, template: Template | None) -> _Asked:
-    source = load(path)
-    parsed = parse_questions(source, template or BIRTHPLACE)
-    if template is None and not any(row.subject for row in parsed.rows):
-        shared = infer_template(row.question for row in parsed.rows)
-        if shared is not None:
-            template = shared
-            parsed = parse_questions(source, shared)
-    related, kept = relate(parsed)
-    rows = tuple(question_of(row, template or BIRTHPLACE) for row in parsed.rows)
-    questions = Questions(path, rows, template or BIRTHPLACE)
-    clean = parsed.text_of(kept) if kept else None
-    return _Asked(role, questions, parsed.form, parsed.findings + related, clean)
-
-
-def _check_questions(asked: _Asked, corpus: Corpus | None, vocab: Vocab | None, block_size: int) -> list[Finding]:
-    questions = asked.questions
-    found = subjects_asked(questions, corpus) + misfits(questions, vocab, block_size)
-    if asked.role in ("train", "dev") and len(questions) and not questions.answered:
-        message = f"no line has an answer, and {asked.role} questions need one"
-        found.append(finding("no-answer", "error", message, questions.path))
-    return found
+def _check_questions(
+    questions: Questions, role: Role, corpus: Corpus | None, vocab: Vocab | None, block_size: int
+) -> list[Finding]:
+    notes = Notes(questions.path, misfits(questions, vocab, block_size))
+    if corpus is not None:
+        notes.found += unseen_subjects(questions, corpus)
+        notes.found += untold(questions, corpus) if role == "train" else []
+    if role in ("train", "dev") and len(questions) and not questions.answered:
+        notes.error("no-answer", f"no line has an answer, and {role} questions need one")
+    return notes.found
 
 
 def _ordered(findings: Iterable[Finding], files: list[Path]) -> tuple[Finding, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loci.text.corpus import Corpus
+from loci.text.corpus import Corpus, Line
 from loci.text.questions import Questions, answer_counts
 from loci.text.vocab import MASK, PAD
 
@@ -36,19 +36,23 @@ def lengths_of(texts: Sequence[str]) -> Lengths | None:
 
 @dataclass(frozen=True)
 class CorpusFigures:
-    """`symbols` counts the pad and the mask, as the vocabulary does."""
+    """`symbols` counts the pad and the mask, as the vocabulary does; `no_subject` the lines without a subject."""
 
     lines: int
     subjects: int
+    no_subject: int
     characters: int
     symbols: int
     lengths: Lengths | None
 
 
-def corpus_figures(texts: Sequence[str], subjects: Sequence[str], raw: str) -> CorpusFigures:
+def corpus_figures(lines: Sequence[Line], raw: str) -> CorpusFigures:
     """The figures of a corpus as it stands on disk, special symbols and all."""
     symbols = len(set(raw) | {PAD, MASK})
-    return CorpusFigures(len(texts), len(set(filter(None, subjects))), len(raw), symbols, lengths_of(texts))
+    nowhere = sum(not line.subject and bool(line.text.strip()) for line in lines)
+    subjects = {line.subject for line in lines} - {""}
+    lengths = lengths_of([line.text for line in lines])
+    return CorpusFigures(len(lines), len(subjects), nowhere, len(raw), symbols, lengths)
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ class QuestionFigures:
 
 
 def question_figures(questions: Questions, corpus: Corpus | None, train: Sequence[Questions] = ()) -> QuestionFigures:
-    """The figures of a question file, against the corpus and the train questions where there are any."""
+    """The figures of some questions, against the corpus and the train questions where there are any."""
     counts = answer_counts(questions.rows)
     top = next(iter(counts), None)
     answered = questions.answered

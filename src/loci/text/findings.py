@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partialmethod
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "not-json": ("a record cannot be read as JSON", "correct or remove the record"),
     "unknown-record": (
         "a JSON record of no known form",
-        "records need question and answers, or sub_label and obj_label",
+        "records need question and answers, or sub_label and obj_label, or title and text",
     ),
     "bom": ("a byte-order mark before the text", "save as UTF-8 without a byte-order mark"),
     "crlf": ("Windows line ends", "save with \\n line ends"),
@@ -33,12 +34,12 @@ KINDS: dict[str, tuple[str, str]] = {
     "empty-line": ("a blank line", "remove it"),
     "surrounding-space": ("space around a line, question or answer", "remove it"),
     "control-character": ("an invisible control character", "remove it"),
-    "special-symbol": ("the pad □ or the mask ⁇ stands in the text", "remove it: the model gives it another meaning"),
+    "special-symbol": ("the text contains the pad □ or the mask ⁇", "remove it: the model gives it another meaning"),
     "typed-mask": (
         "?? typed where the mask ⁇ may be meant",
         "a data file needs no mask: correct the line, or leave it if two question marks are meant",
     ),
-    "spaces-for-tab": ("spaces stand where the tab belongs", "put one tab between question and answer"),
+    "spaces-for-tab": ("spaces where a tab belongs", "put one tab between question and answer"),
     "joined-rows": ("several questions on one line: a newline is missing", "put each question on its own line"),
     "extra-column": (
         "more than two columns",
@@ -47,20 +48,25 @@ KINDS: dict[str, tuple[str, str]] = {
     "repeated-header": ("a header line among the questions", "remove it"),
     "empty-question": ("an answer without a question", "write the question, or remove the line"),
     "empty-answer": ("the answer column is empty", "write the answer, or remove the line"),
-    "no-answer": ("no answer in a file that needs answers", "write tab and answer behind the question, or remove it"),
+    "no-answer": ("no answer in a file that needs answers", "write tab and answer after the question, or remove it"),
     "duplicate": ("the same line or question again", "keep one"),
     "contradiction": (
         "the same question with another answer",
         "both may be true (a town and its country), or two people share the name: keep one, or leave both knowingly",
     ),
-    "leak": ("a question of training is asked again in the test", "remove it from one of the two files"),
+    "leak": ("a train question is asked again in the test", "remove it from one of the two files"),
     "no-subject": (
-        "no subject can be told",
-        "corpus lines read «Subject. sentence»; questions follow one template (--template)",
+        "the subject cannot be found",
+        "lines read «Subject. sentence» or name the subject; questions share a form (--template, relations.toml)",
     ),
+    "untold-relation": (
+        "no train question of a relation has its answer in the corpus",
+        "check how the corpus spells its subjects and answers, or remove the relation's questions",
+    ),
+    "two-roles": ("names that are both a subject and an answer", "right if both are meant"),
     "unseen-subject": (
-        "a question about someone no line is about",
-        "add a line about the subject, or drop the question",
+        "a question about a subject that no line is about",
+        "add a line about the subject, or remove the question",
     ),
     "unasked-subject": (
         "subjects that no question is about",
@@ -72,12 +78,12 @@ KINDS: dict[str, tuple[str, str]] = {
     ),
     "long-line": (
         "lines longer than the block",
-        "the model never sees a whole such line at once; a larger --block-size does",
+        "the model never sees a whole such line at once; with a larger --block-size it does",
     ),
     "too-long": ("question and answer do not fit the block", "shorten it, or train with a larger block"),
     "unknown-character": (
-        "a character the corpus lacks",
-        "the model has no symbol for it: add a corpus line that has it, or drop the question",
+        "a character that neither the corpus nor the train questions contain",
+        "the model has no symbol for it: add a corpus line that has it, or remove the question",
     ),
     "no-corpus": ("no corpus to check against", "give one with --corpus"),
 }
@@ -92,45 +98,61 @@ class Finding:
     kind: str
     severity: Severity
     message: str
-    remedy: str | None = None
-    repairable: bool = False  # `loci check --repair` puts it right
     repaired: bool = False  # reading has put it right in memory: nothing to do, but stated
     before: str | None = None
     after: str | None = None
 
     def __post_init__(self) -> None:
         assert self.kind in KINDS, self.kind
-        assert self.severity in SEVERITIES, self.severity
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return KINDS[self.kind][1]
+
+    @property
+    def repairable(self) -> bool:
+        """Whether `loci check --repair` puts it right. What reading repairs, it repairs on disk too."""
+        return self.before is not None
+
+    def __str__(self) -> str:
+        return str(LociError(self.message, path=self.path, line=self.line))
 
     def as_dict(self) -> dict[str, Any]:
         """This finding as plain JSON data."""
-        return {
-            "path": str(self.path) if self.path else None,
-            "line": self.line,
-            "kind": self.kind,
-            "severity": self.severity,
-            "message": self.message,
-            "remedy": self.remedy,
-            "repairable": self.repairable,
-            "repaired": self.repaired,
-        }
+        names = ("line", "kind", "severity", "message", "remedy", "repairable", "repaired")
+        return {"path": str(self.path) if self.path else None} | {name: getattr(self, name) for name in names}
 
 
-def finding(
-    kind: str,
-    severity: Severity,
-    message: str,
-    path: Path | None = None,
-    line: int | None = None,
-    *,
-    repairable: bool = False,
-    repaired: bool = False,
-    before: str | None = None,
-    after: str | None = None,
-) -> Finding:
-    """A finding with the standing remedy of its kind. What reading repairs, `--repair` repairs on disk too."""
-    remedy = KINDS[kind][1]
-    return Finding(path, line, kind, severity, message, remedy, repairable or repaired, repaired, before, after)
+class Notes:
+    """Collects the findings of one file."""
+
+    def __init__(self, path: Path | None, found: Iterable[Finding] = ()):
+        self.path = path
+        self.found = list(found)
+
+    def add(
+        self,
+        severity: Severity,
+        kind: str,
+        message: str,
+        line: int | None = None,
+        *,
+        before: str | None = None,
+        after: str | None = None,
+        repaired: bool = False,
+    ) -> None:
+        """Add a finding; with `before` it is one that a repair puts right."""
+        self.found.append(Finding(self.path, line, kind, severity, message, repaired, before, after))
+
+    error = partialmethod(add, "error")
+    warning = partialmethod(add, "warning")
+    note = partialmethod(add, "note")
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error among the findings."""
+        return any(found.severity == "error" for found in self.found)
 
 
 def raise_first_error(findings: Iterable[Finding]) -> None:
@@ -139,12 +161,12 @@ def raise_first_error(findings: Iterable[Finding]) -> None:
     if not errors:
         return
     first = errors[0]
-    hints = [first.remedy] if first.remedy else []
+    hints = [first.remedy]
     if first.repairable:
         hints.append("loci check --repair does it")
     if len(errors) > 1:
         hints.append(f"{len(errors) - 1:,} more: loci check lists them all")
-    raise LociError(first.message, path=first.path, line=first.line, remedy="; ".join(hints) or None)
+    raise LociError(first.message, path=first.path, line=first.line, remedy="; ".join(hints))
 
 
 def shown(text: str, width: int = 60) -> str:

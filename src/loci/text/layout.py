@@ -1,71 +1,54 @@
 """Which file of a folder is what: the corpus, and the questions of training, development and test.
 
-Knows names and the first bytes of files, and reads nothing else. The names are conventions, not requirements: every
-command also takes the files themselves.
+Knows names and the beginning of files. The names are conventions, not requirements: every command also takes the files
+themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Literal
 
 from loci.errors import LociError
+from loci.text.formats import FORMATS, corpus_format, question_format
+from loci.text.source import Source, decode
 
 Role = Literal["corpus", "train", "dev", "test", "questions"]
 CORPUS_NAMES = ("wiki.txt", "corpus.txt")
 SPLITS: tuple[Role, ...] = ("train", "dev", "test")
-QUESTION_SUFFIXES = (".tsv", ".jsonl", ".json")
+_GENERAL = ("tsv", "json", "jsonl")  # any file of these suffixes could be one
 REPAIRS_NAME = "repairs.tsv"  # what `loci check --repair` changed: no question file
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The files of one folder that Loci reads."""
-
-    folder: Path
-    corpus_candidates: tuple[Path, ...]
-    questions: tuple[tuple[Role, Path], ...]
-
-    @property
-    def corpus(self) -> Path | None:
-        """The corpus, when exactly one file can be it."""
-        return self.corpus_candidates[0] if len(self.corpus_candidates) == 1 else None
 
 
 def split_of(path: Path) -> Role:
     """The role a question file's name gives it: train, dev or test; "questions" when it says nothing."""
-    return next((split for split in SPLITS if fnmatch(path.name.lower(), f"*{split}*")), "questions")
-
-
-def survey(folder: Path) -> Layout:
-    """The corpus and the question files of a folder; either may be missing."""
-    return Layout(folder, tuple(corpus_candidates(folder)), question_candidates(folder))
+    return next((split for split in SPLITS if split in path.name.lower()), "questions")
 
 
 def corpus_candidates(folder: Path) -> list[Path]:
-    """The file called like a corpus; else every *.txt; else the JSONL files that hold sentences about subjects."""
+    """The file called like a corpus; else every *.txt; else the files of records with sentences or documents."""
     files = _files(folder)
     for name in CORPUS_NAMES:
         named = [file for file in files if file.name == name]
         if named:
             return named
     texts = [file for file in files if file.suffix.lower() == ".txt"]
-    return texts or [file for file in files if file.suffix.lower() == ".jsonl" and b'"sub_label"' in _head(file)]
+    others = {suffix for _, form in FORMATS.items() if form.passages for suffix in form.suffixes} - {".txt"}
+    return texts or [file for file in files if file.suffix.lower() in others and _has_passages(file)]
 
 
 def question_candidates(folder: Path) -> tuple[tuple[Role, Path], ...]:
     """The files named for a split; if there are none, the tables and JSON files that begin like questions."""
-    files = [file for file in _files(folder) if file.suffix.lower() in QUESTION_SUFFIXES and file.name != REPAIRS_NAME]
+    suffixes = {suffix for _, form in FORMATS.items() if form.questions for suffix in form.suffixes}
+    files = [file for file in _files(folder) if file.suffix.lower() in suffixes and file.name != REPAIRS_NAME]
     named = sorted(
         ((split_of(file), file) for file in files if split_of(file) != "questions"),
         key=lambda pair: (SPLITS.index(pair[0]), pair[1].name),
     )
     if named:
         return tuple(named)
-    return tuple(("questions", file) for file in files if _begins_like_questions(_head(file)))
+    return tuple(("questions", file) for file in files if _begins_like_questions(file))
 
 
 def find_corpus(path: str | Path) -> Path:
@@ -73,7 +56,7 @@ def find_corpus(path: str | Path) -> Path:
     path = Path(path)
     if not path.is_dir():
         return path
-    return _only(path, corpus_candidates(path), "corpus", "a folder holds wiki.txt, corpus.txt or a single *.txt")
+    return _only(path, corpus_candidates(path), "corpus", "a folder has wiki.txt, corpus.txt or a single *.txt")
 
 
 def find_split(folder: str | Path, split: Role) -> tuple[Path, ...]:
@@ -81,14 +64,19 @@ def find_split(folder: str | Path, split: Role) -> tuple[Path, ...]:
     return tuple(file for role, file in question_candidates(Path(folder)) if role == split)
 
 
-def find_questions(path: str | Path, split: Role | None = None) -> Path:
-    """`path` itself, or the only question file (of `split`) in the folder `path`; a `LociError` where it is unclear."""
+def find_questions(path: str | Path, split: Role | None = None) -> tuple[Path, ...]:
+    """`path` itself, or the question files in the folder `path`: all of `split`, or the only one there is.
+
+    A `LociError` where there is none, or where there are several and no split is named.
+    """
     path = Path(path)
     if not path.is_dir():
-        return path
-    files = find_split(path, split) if split else [file for _, file in question_candidates(path)]
+        return (path,)
+    files = find_split(path, split) if split else tuple(file for _, file in question_candidates(path))
+    if split and files:
+        return files
     what = f"file of {split} questions" if split else "question file"
-    return _only(path, files, what, "question files are called *train*.tsv, *dev*.tsv or *test*.tsv")
+    return (_only(path, files, what, "question files are called *train*.tsv, *dev*.tsv or *test*.tsv"),)
 
 
 def _only(folder: Path, files: Sequence[Path], what: str, convention: str) -> Path:
@@ -107,13 +95,19 @@ def _files(folder: Path) -> list[Path]:
         raise LociError(f"cannot be read: {error.strerror}", path=folder) from None
 
 
-def _head(file: Path) -> bytes:
+def _head(file: Path) -> Source:
     try:
         with open(file, "rb") as handle:
-            return handle.read(4096)
+            return decode(handle.read(1 << 16), file)
     except OSError as error:
         raise LociError(f"cannot be read: {error.strerror}", path=file) from None
 
 
-def _begins_like_questions(head: bytes) -> bool:
-    return any(sign in head for sign in (b"?", b'"question"', b'"sub_label"', b"question\t", b"\tquestion"))
+def _has_passages(file: Path) -> bool:
+    return corpus_format(_head(file))[0] != "text"
+
+
+def _begins_like_questions(file: Path) -> bool:
+    head = _head(file)
+    name, _ = question_format(head)
+    return name not in _GENERAL or any(sign in head.text for sign in ("?", '"question"'))

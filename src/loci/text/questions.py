@@ -1,4 +1,4 @@
-"""Questions with their answers, read from any known form.
+"""Questions with their answers, read from files of any known form.
 
 Knows rows and how they relate (duplicates, contradictions, missing answers); knows no corpus. What a model must be able
 to read of them is asked with a vocabulary and a block size handed in.
@@ -7,21 +7,22 @@ to read of them is asked with a vocabulary and a block size handed in.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
 
 from loci.errors import LociError
 from loci.files import sha256_text, write_text
-from loci.text.findings import Finding, finding, raise_first_error, shown
-from loci.text.formats import parse_questions
+from loci.text.findings import Finding, Notes, raise_first_error, shown
+from loci.text.formats import question_format
+from loci.text.formats.base import Row, Rows
+from loci.text.formats.table import quote
 from loci.text.layout import Role, find_questions
-from loci.text.rows import ParsedQuestions, Row
+from loci.text.relations import Placed, Relation, place, read_relations
 from loci.text.source import Source, load
-from loci.text.tables import quote
-from loci.text.template import BIRTHPLACE, Template, infer_template
 from loci.text.vocab import Vocab
 
 _SEPARATORS = 2  # question ⁇ answer ⁇
@@ -37,6 +38,7 @@ class Question:
     number: int
     relation: str = ""
     """What is asked about the subject; empty when that cannot be told."""
+    path: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         for name, text in (("question", self.text), *(("answer", answer) for answer in self.answers)):
@@ -55,44 +57,48 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of one file: either all of them have an answer, or none."""
+    """The questions of one file, or of all files of a split: either all of them have an answer, or none."""
 
     path: Path | None
     rows: tuple[Question, ...]
-    template: Template = BIRTHPLACE
+    relations: tuple[Relation, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     @classmethod
-    def read(cls, path: str | Path, *, split: Role | None = None, template: Template = BIRTHPLACE) -> Questions:
-        """Read a file of any known form, or a folder's only question file (of `split`). Repairs are in `repairs`.
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        split: Role | None = None,
+        relations: Sequence[Relation] = (),
+        subjects: Collection[str] = (),
+    ) -> Questions:
+        """Read a file of any known form, or the question files of a folder (those of `split`).
 
-        Questions that fit the template nowhere and tell no subjects are taken to share a form of their own.
+        The relations are those given here, those of a relations.toml next to the file, and what the questions share.
+        `subjects`, those of the corpus, help to find the forms. Repairs made are in `repairs`.
         """
-        parsed = parse_questions(load(find_questions(path, split)), template)
-        related, _ = relate(parsed)
-        findings = parsed.findings + related
-        raise_first_error(findings)
-        rows = parsed.rows
-        if all(row.subject is None for row in rows) and (own := infer_template(row.question for row in rows)):
-            template, rows = own, tuple(replace(row, subject=own.subject_of(row.question)) for row in rows)
-        return cls(parsed.path, tuple(question_of(row, template) for row in rows), template, findings)
+        files = [parse_questions(load(file)) for file in find_questions(path, split)]
+        read = read_together(files, [*relations, *read_relations(Path(path))], subjects)
+        for questions in read:
+            raise_first_error(questions.findings)
+        return read[0] if len(read) == 1 else _merged(Path(path), read)
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[tuple[str, str | None]], *, template: Template = BIRTHPLACE) -> Questions:
+    def from_pairs(cls, pairs: Iterable[tuple[str, str | None]], *, relations: Sequence[Relation] = ()) -> Questions:
         """Questions in memory from (question, answer or None)."""
-        rows = (
-            Row(number, text, () if answer is None else (answer,), template.subject_of(text), "")
+        rows = [
+            Row(number, text, () if answer is None else (answer,), None, "")
             for number, (text, answer) in enumerate(pairs, start=1)
-        )
-        return cls(None, tuple(question_of(row, template) for row in rows), template)
+        ]
+        placed, found = place(rows, relations)
+        return cls(None, tuple(map(_question, rows, placed)), found)
 
     def write(self, path: str | Path) -> None:
         """Write a file that reads back the same: plain TSV where that can hold it, else a table with a header."""
         plain = "".join(f"{row.text}\t{row.answer}\n" if row.answers else f"{row.text}\n" for row in self.rows)
-        reread = parse_questions(Source(Path(path), plain), self.template).rows
-        same = [replace(row, number=0) for row in self.rows] == [
-            replace(question_of(row, self.template), number=0) for row in reread
-        ]
+        (reread,) = read_together([parse_questions(Source(Path(path), plain))])
+        same = [replace(row, number=0) for row in reread] == [replace(row, number=0) for row in self.rows]
         write_text(path, plain if same else self._with_header())
 
     def _with_header(self) -> str:
@@ -122,6 +128,11 @@ class Questions:
         """Short name of exactly these questions and answers."""
         return sha256_text("".join("\t".join((row.text, *row.answers)) + "\n" for row in self.rows))[:16]
 
+    def by_relation(self) -> dict[str, Questions]:
+        """The questions of each relation, in the order met; those without one under the empty name."""
+        names = dict.fromkeys(row.relation for row in self.rows)
+        return {name: replace(self, rows=tuple(row for row in self.rows if row.relation == name)) for name in names}
+
     def require(self, vocab: Vocab, block_size: int) -> None:
         """Raise a `LociError` that names the first question a model with this vocabulary and block cannot take."""
         raise_first_error(misfits(self, vocab, block_size))
@@ -137,9 +148,7 @@ class Questions:
     @overload
     def __getitem__(self, index: slice) -> Questions: ...
     def __getitem__(self, index: int | slice) -> Question | Questions:
-        if isinstance(index, slice):
-            return Questions(self.path, self.rows[index], self.template, self.findings)
-        return self.rows[index]
+        return replace(self, rows=self.rows[index]) if isinstance(index, slice) else self.rows[index]
 
 
 def subject_hash(subject: str) -> str:
@@ -147,99 +156,133 @@ def subject_hash(subject: str) -> str:
     return sha256_text(subject)[:12]
 
 
-def question_of(row: Row, template: Template) -> Question:
-    """A row of a file as a question. A file that does not name the relation asks what the template asks."""
-    fits = row.subject is not None and template.subject_of(row.question) == row.subject
-    relation = row.relation or (template.relation if fits else "")
-    return Question(row.question, row.answers or (), row.subject, row.number, relation)
+@dataclass(frozen=True)
+class ParsedQuestions:
+    """A question file as found, errors and all. `clean` is its text as a repaired copy has it."""
+
+    path: Path | None
+    form: str
+    rows: Sequence[Row]
+    clean: str | None
+    findings: tuple[Finding, ...]
+
+
+def parse_questions(source: Source) -> ParsedQuestions:
+    """Find the rows of a question file and everything that is wrong with them; raises nothing."""
+    notes = Notes(source.path, source.findings)
+    name, form = question_format(source)
+    assert form.questions is not None
+    rows = form.questions(source, notes)
+    kept = _related(rows, notes, plain=name == "tsv")
+    return ParsedQuestions(source.path, name, rows.rows, rows.clean(kept), tuple(notes.found))
+
+
+def read_together(
+    files: Sequence[ParsedQuestions], given: Sequence[Relation] = (), subjects: Collection[str] = ()
+) -> list[Questions]:
+    """The questions of each file. Their forms are found from all of them together."""
+    placed, relations = place([row for file in files for row in file.rows], given, subjects)
+    found, begin = [], 0
+    for file in files:
+        own = placed[begin : begin + len(file.rows)]
+        begin += len(file.rows)
+        notes = Notes(file.path, file.findings)
+        for row, where in zip(file.rows, own, strict=True):
+            if where.subject is None:
+                forms = " · ".join(relation.templates[0].text for relation in relations[:4])
+                message = f"{shown(where.question)} fits no form{f' of {forms}' if forms else ''}"
+                notes.warning("no-subject", message, row.number)
+        asked = {where.relation for where in own}
+        rows = tuple(replace(row, path=file.path) for row in map(_question, file.rows, own))
+        named = tuple(relation for relation in relations if relation.name in asked)
+        found.append(Questions(file.path, rows, named, tuple(notes.found)))
+    return found
+
+
+def _question(row: Row, placed: Placed) -> Question:
+    return Question(placed.question, row.answers or (), placed.subject, row.number, placed.relation)
+
+
+def _merged(folder: Path, files: Sequence[Questions]) -> Questions:
+    """The questions of several files as one; the same question and answer in two of them is a `LociError`."""
+    first_seen: dict[tuple[str, tuple[str, ...]], Question] = {}
+    for row in (row for questions in files for row in questions):
+        earlier = first_seen.setdefault((row.text, row.answers), row)
+        if earlier.path != row.path and earlier.path is not None:
+            raise LociError(
+                f"{shown(row.text)} is also on line {earlier.number} of {earlier.path.name}",
+                path=row.path,
+                line=row.number,
+                remedy="the files of a folder that ask the same are not read together: name one of them",
+            )
+    if len({bool(questions.answered) for questions in files}) > 1:
+        without = next(questions for questions in files if not questions.answered)
+        raise LociError("has no answers, unlike the files next to it", path=without.path, remedy="name one file")
+    relations = {relation.name: relation for questions in files for relation in questions.relations}
+    findings = tuple(found for questions in files for found in questions.findings)
+    return Questions(
+        folder, tuple(row for questions in files for row in questions), tuple(relations.values()), findings
+    )
 
 
 def misfits(questions: Questions, vocab: Vocab | None, block_size: int) -> list[Finding]:
     """What a model cannot take: characters the vocabulary (if given) lacks, examples longer than the block."""
-    found = []
+    found: list[Finding] = []
     for row in questions:
+        notes = Notes(row.path or questions.path)
         if vocab is not None and (missing := vocab.missing(row.text + (row.answer or ""))):
             names = ", ".join(f"{character!r} (U+{ord(character):04X})" for character in missing[:4])
-            message = f"{shown(row.text)} holds {names}, which the corpus lacks"
-            found.append(finding("unknown-character", "error", message, questions.path, row.number))
-        if row.example_length() > block_size:
-            message = (
-                f"{row.example_length()} symbols with answer and masks, the block holds {block_size}: {shown(row.text)}"
-            )
-            found.append(finding("too-long", "error", message, questions.path, row.number))
+            notes.error("unknown-character", f"{shown(row.text)} contains {names}, which nothing taught", row.number)
+        if (length := row.example_length()) > block_size:
+            message = f"{length} symbols with answer and masks, the block has {block_size}: {shown(row.text)}"
+            notes.error("too-long", message, row.number)
+        found += notes.found
     return found
 
 
-def relate(parsed: ParsedQuestions) -> tuple[tuple[Finding, ...], tuple[Row, ...]]:
-    """What is wrong between the rows of one file, and the rows a clean copy keeps.
+def _related(rows: Rows, notes: Notes, *, plain: bool) -> list[Row]:
+    """The rows a clean copy keeps; what is wrong between the rows of one file is noted.
 
     A repeated question with the same answer is dropped from the clean copy. One with another answer is kept: which of
     the two is right cannot be told from the file.
     """
-    path, rows = parsed.path, parsed.rows
-    findings: list[Finding] = []
-    if not rows and not any(found.severity == "error" for found in parsed.findings):
-        return (finding("empty", "error", "holds no questions", path),), ()
-    if parsed.form == "tsv" and rows and not any(_like_a_question(row) for row in rows):
-        message = f"no tab and no question mark on any line; the first is {shown(rows[0].question)}"
-        return (finding("not-questions", "error", message, path, rows[0].number),), rows
-    answered = any(row.answers for row in rows)
-    first_seen: dict[str, list[Row]] = {}
+    if not rows.rows:
+        if not notes.failed:
+            notes.error("empty", "contains no questions")
+        return []
+    if plain and not any(row.answers is not None or (row.question or "").endswith("?") for row in rows.rows):
+        first = rows.rows[0]
+        message = f"no tab and no question mark on any line; the first is {shown(first.question or '')}"
+        notes.error("not-questions", message, first.number)
+        return list(rows.rows)
+    answered = any(row.answers for row in rows.rows)
+    first_seen: dict[tuple[str | None, ...], list[Row]] = {}
     kept = []
-    for row in rows:
-        if "??" in row.question:
-            findings.append(finding("typed-mask", "warning", f"«??» in {shown(row.question)}", path, row.number))
-        missing = _missing_answer(path, row, answered, parsed.form == "tsv")
-        if missing:
-            findings.append(missing)
-        if missing and answered:
+    for row in rows.rows:
+        asked = row.question or row.subject or ""
+        if "??" in asked:
+            notes.warning("typed-mask", f"«??» in {shown(asked)}", row.number)
+        if answered and not row.answers:
+            column = row.answers is not None
+            kind, what = ("empty-answer", "the answer is empty") if column else ("no-answer", "no tab and answer")
+            notes.error(kind, f"{what}: {shown(asked)}", row.number, before=row.clean)
             continue
-        earlier = first_seen.setdefault(row.question, [])
+        earlier = first_seen.setdefault((row.question, row.subject, row.relation), [])
         same = next((other for other in earlier if (other.answers or ()) == (row.answers or ())), None)
         if same is not None:
-            message = f"the same as line {same.number}: {shown(row.question, 48)}"
-            findings.append(
-                finding("duplicate", "warning", message, path, row.number, repairable=True, before=row.clean)
-            )
+            message = f"the same as line {same.number}: {shown(asked, 48)}"
+            notes.warning("duplicate", message, row.number, before=row.clean)
             continue
         if earlier and row.answers:
-            findings.append(_contradiction(path, row, earlier[0]))
+            here, there = (shown(" / ".join(one.answers or ()), 40) for one in (row, earlier[0]))
+            notes.warning(
+                "contradiction", f"{shown(asked)} {here}, but {there} on line {earlier[0].number}", row.number
+            )
         earlier.append(row)
         kept.append(row)
-    return tuple(findings), tuple(kept)
-
-
-def _like_a_question(row: Row) -> bool:
-    return row.answers is not None or row.subject is not None or row.question.endswith("?")
-
-
-def _missing_answer(path: Path | None, row: Row, answered: bool, table: bool) -> Finding | None:
-    """The finding for a row without an answer; a file without any answer is a test file and right as it is."""
-    if row.answers:
-        return None
-    if row.answers == () and not answered and table:
-        message = "the answer column is empty throughout: read as questions without answers"
-        clean = row.question
-        return finding(
-            "empty-answer", "warning", message, path, row.number, repaired=True, before=row.clean, after=clean
-        )
-    if not answered:
-        return None
-    kind, what = ("empty-answer", "the answer is empty") if row.answers == () else ("no-answer", "no tab and answer")
-    message = f"{what}: {shown(row.question)}"
-    return finding(kind, "error", message, path, row.number, repairable=True, before=row.clean)
-
-
-def _contradiction(path: Path | None, row: Row, earlier: Row) -> Finding:
-    here, there = shown(" / ".join(row.answers or ()), 40), shown(" / ".join(earlier.answers or ()), 40)
-    message = f"{shown(row.question)} {here}, but {there} on line {earlier.number}"
-    return finding("contradiction", "warning", message, path, row.number)
+    return kept
 
 
 def answer_counts(rows: Sequence[Question]) -> dict[str, int]:
     """Canonical answer → how many questions have it, the most common first."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        if row.answer is not None:
-            counts[row.answer] = counts.get(row.answer, 0) + 1
-    return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
+    return dict(Counter(row.answer for row in rows if row.answer is not None).most_common())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loci.errors import LociError
-from loci.text.findings import Finding, finding
+from loci.text.findings import Finding, Notes
 from loci.text.vocab import MASK, PAD
 
 _MAGIC = (
@@ -33,6 +33,8 @@ _WIDE_MARKS = (
 # Line ends and tabs are not here: a line has no line end in it, and the tab has a meaning.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _SPECIAL = re.compile(f"[{PAD}{MASK}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_ENDS_AND_TABS = re.compile("[\t\r\n]+")
 
 
 @dataclass(frozen=True)
@@ -77,62 +79,55 @@ def _likely_names(path: Path) -> str:
 
 def decode(data: bytes, path: Path | None = None) -> Source:
     """Bytes to text with `\\n` line ends and no byte-order mark; a line that is not UTF-8 is read as Windows-1252."""
-    findings: list[Finding] = []
+    notes = Notes(path)
+    text = _decode(data, notes)
+    if text is None:
+        return Source(path, "", tuple(notes.found))
+    return Source(path, _line_ends(text, notes), tuple(notes.found))
+
+
+def _decode(data: bytes, notes: Notes) -> str | None:
     for magic, name in _MAGIC:
         if data.startswith(magic):
-            return Source(path, "", (finding("binary", "error", f"is {name}, not text", path),))
-    text = _decode_wide(data, path, findings)
-    if text is None:
-        if b"\0" in data:
-            message = "holds NUL bytes: not text, or UTF-16 without a byte-order mark"
-            return Source(path, "", (finding("binary", "error", message, path),))
-        text = _decode_utf8(data, path, findings)
-    if findings and findings[-1].kind == "binary":
-        return Source(path, "", tuple(findings))
-    return Source(path, _line_ends(text, path, findings), tuple(findings))
-
-
-def _decode_wide(data: bytes, path: Path | None, findings: list[Finding]) -> str | None:
+            notes.error("binary", f"is {name}, not text")
+            return None
     for mark, codec in _WIDE_MARKS:
         if data.startswith(mark):
             try:
                 text = data.decode(codec)
             except UnicodeDecodeError:
                 continue
-            if "\0" in text:
-                continue
-            name = codec.upper()
-            message = f"is {name}, read as such"
-            findings.append(finding("encoding", "warning", message, path, 1, repaired=True, before=name, after="UTF-8"))
-            return text
-    return None
+            if "\0" not in text:
+                name = codec.upper()
+                notes.warning("encoding", f"is {name}, read as such", 1, before=name, after="UTF-8", repaired=True)
+                return text
+    if b"\0" in data:
+        notes.error("binary", "contains NUL bytes: not text, or UTF-16 without a byte-order mark")
+        return None
+    return _decode_utf8(data, notes)
 
 
-def _decode_utf8(data: bytes, path: Path | None, findings: list[Finding]) -> str:
+def _decode_utf8(data: bytes, notes: Notes) -> str | None:
     if data.startswith(codecs.BOM_UTF8):
         data = data.removeprefix(codecs.BOM_UTF8)
-        message = "begins with a byte-order mark"
-        findings.append(finding("bom", "warning", message, path, 1, repaired=True, before="\\ufeff", after=""))
+        notes.warning("bom", "begins with a byte-order mark", 1, before="\\ufeff", after="", repaired=True)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         pass
     head = data[: 1 << 16]
     if sum(byte < 32 and byte not in b"\t\n\r\f" for byte in head) * 20 > len(head):
-        findings.append(finding("binary", "error", "holds mostly bytes that are no text", path))
-        return ""
+        notes.error("binary", "most of its bytes are not text")
+        return None
     lines = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         try:
             lines.append(line.decode("utf-8"))
         except UnicodeDecodeError as error:
-            guess = _windows(line)
-            lines.append(guess)
+            lines.append(_windows(line))
             message = f"byte 0x{line[error.start]:02x} at column {error.start + 1} is not UTF-8"
             before = line.decode("utf-8", errors="backslashreplace")
-            findings.append(
-                finding("encoding", "error", message, path, number, repairable=True, before=before, after=guess)
-            )
+            notes.error("encoding", message, number, before=before, after=lines[-1])
     return "\n".join(lines)
 
 
@@ -143,27 +138,19 @@ def _windows(line: bytes) -> str:
         return line.decode("latin-1")
 
 
-def _line_ends(text: str, path: Path | None, findings: list[Finding]) -> str:
+def _line_ends(text: str, notes: Notes) -> str:
     if "\r" in text:
-        windows = re.compile("\r+\n")
-        for kind, ends, name in (
-            ("crlf", list(windows.finditer(text)), "Windows line ends (\\r\\n)"),
-            ("lone-cr", list(re.finditer("\r+(?![\r\n])", text)), "lines ended by \\r alone"),
+        for kind, end, name, written in (
+            ("crlf", "\r+\n", "Windows line ends (\\r\\n)", "\\r\\n"),
+            ("lone-cr", "\r+(?![\r\n])", "lines ended by \\r alone", "\\r"),
         ):
-            if ends:
+            if ends := list(re.finditer(end, text)):
                 line = text.count("\n", 0, ends[0].start()) + 1
-                before = "\\r\\n" if kind == "crlf" else "\\r"
-                message = f"{len(ends):,} {name}"
-                findings.append(
-                    finding(kind, "warning", message, path, line, repaired=True, before=before, after="\\n")
-                )
-        text = windows.sub("\n", text).replace("\r", "\n")
+                notes.warning(kind, f"{len(ends):,} {name}", line, before=written, after="\\n", repaired=True)
+        text = re.sub("\r+\n", "\n", text).replace("\r", "\n")
     if text and not text.endswith("\n"):
-        message = "the last line has no newline"
         line = text.count("\n") + 1
-        findings.append(
-            finding("no-final-newline", "note", message, path, line, repairable=True, before="", after="\\n")
-        )
+        notes.note("no-final-newline", "the last line has no newline", line, before="", after="\\n")
     return text
 
 
@@ -182,7 +169,18 @@ def without_specials(text: str) -> str:
     return _CONTROL.sub(" ", _SPECIAL.sub("", text))
 
 
-def special_finding(path: Path | None, number: int, symbols: str, before: str, after: str) -> Finding:
-    """The finding for a line that holds `symbols` of the model's own."""
-    message = f"holds {' and '.join(symbols)}, which {'is' if len(symbols) == 1 else 'are'} the model's own"
-    return finding("special-symbol", "error", message, path, number, repairable=True, before=before, after=after)
+def one_line(text: str) -> str:
+    """`text` with line ends and tabs as spaces: a string of a record may contain them, a line of ours may not."""
+    return _LINE_ENDS_AND_TABS.sub(" ", text)
+
+
+def has_surrogate(text: str) -> bool:
+    """Whether `text` contains half a character, which JSON can write and UTF-8 cannot."""
+    return _SURROGATE.search(text) is not None
+
+
+def note_specials(notes: Notes, number: int, before: str, after: str) -> None:
+    """Note the model's own symbols in a line, an error."""
+    if symbols := specials_in(before):
+        names = f"{' and '.join(symbols)}, which {'is' if len(symbols) == 1 else 'are'} the model's own"
+        notes.error("special-symbol", f"contains {names}", number, before=before, after=after)

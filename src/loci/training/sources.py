@@ -5,6 +5,7 @@ A stage may learn from pseudo-labels: questions and answers that a labelling ste
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -20,7 +21,7 @@ from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.layout import find_split
 from loci.text.questions import Questions, subject_hash
-from loci.text.template import Template, infer_template
+from loci.text.template import Template
 from loci.text.vocab import Vocab
 from loci.training.plan import MixtureComponent, Recipe, Stage
 
@@ -48,7 +49,9 @@ class TrainingData:
             raise LociError("nothing to learn from", remedy="name a folder, or a corpus file")
         if asked is None or (Path(asked).is_dir() and not find_split(asked, "train")):
             return cls(Corpus.read(text))
-        return cls(Corpus.read(text), Questions.read(asked, split="train"))
+        lines = Corpus.read(text)
+        taught = Questions.read(asked, split="train", subjects=lines.by_subject)
+        return cls(lines.knowing(taught.subjects), taught)
 
     @cached_property
     def vocab(self) -> Vocab:
@@ -79,8 +82,11 @@ class TrainingData:
     @cached_property
     def templates(self) -> tuple[Template, ...]:
         """What train questions look like, as far as they share a form: a model keeps it to find subjects by."""
-        found = infer_template(question.text for question in self.questions.answered) if self.questions else None
-        return () if found is None else (found,)
+        if self.questions is None:
+            return ()
+        counts = Counter(question.relation for question in self.questions)
+        relations = sorted(self.questions.relations, key=lambda relation: -counts[relation.name])
+        return tuple(template for relation in relations for template in relation.templates)
 
     @property
     def form(self) -> Template:

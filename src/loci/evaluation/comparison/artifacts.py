@@ -25,7 +25,7 @@ from loci.evaluation.rows import TAUGHT, Row, read_rows
 from loci.evaluation.scorecard import Context
 from loci.text.corpus import Corpus
 from loci.text.findings import raise_first_error
-from loci.text.layout import find_questions, find_split
+from loci.text.layout import find_split
 from loci.text.questions import Question, Questions
 from loci.text.source import load
 
@@ -53,7 +53,7 @@ def load_entries(paths: Sequence[str | Path], sources: Sources = Sources()) -> l
     """The entries of a comparison with all that is known about each."""
     folder = sources.corpus
     if sources.train is None and folder is not None and folder.is_dir() and find_split(folder, "train"):
-        sources = replace(sources, train=find_questions(folder, "train"))
+        sources = replace(sources, train=folder)
     entries = read_entries(paths)
     if not entries:
         raise LociError("nothing to compare", remedy="name at least one run or prediction file")
@@ -70,7 +70,7 @@ class _Loader:
         """The entry with its context and remarks."""
         sources, remarks = self.sources, list[str]()
         corpus = self._either(Corpus.read, sources.corpus, entry, "corpus", remarks)
-        train = self._either(Questions.read, sources.train, entry, "questions", remarks)
+        train = self._either(_train_questions, sources.train, entry, "questions", remarks)
         people = _people(sources.corpus or (corpus.path if corpus is not None else None))
         groups = sources.groups or people
         if groups is not None:
@@ -95,7 +95,7 @@ class _Loader:
         if given is not None:
             return self._once(read, given)
         named = entry.data.get(name)
-        if not isinstance(named, str) or not Path(named).is_file():
+        if not isinstance(named, str) or not Path(named).exists():
             return None
         try:
             found: T | None = self._once(read, Path(named))
@@ -117,6 +117,10 @@ def _people(corpus: Path | None) -> Path | None:
     """The people of the world that a corpus, or the folder of one, belongs to."""
     folder = corpus if corpus is None or corpus.is_dir() else corpus.parent
     return folder / PEOPLE if folder is not None and (folder / PEOPLE).is_file() else None
+
+
+def _train_questions(path: Path) -> Questions:
+    return Questions.read(path, split="train")
 
 
 def _known_from(train: Questions) -> Known:

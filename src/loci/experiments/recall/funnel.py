@@ -14,7 +14,7 @@ Each step keeps the questions that passed all before it, so each loss has one ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from loci.answering.answerer import make_answerer
@@ -62,9 +62,9 @@ def error_funnel(
     texts = {question.text: _learned_text(loaded, corpus, question) for question, _ in left}
     survives = [_holds_any(texts[question.text], question) for question, _ in left]
     keep("survives the view", survives)
-    asked = Questions(None, tuple(question for question, _ in left), questions.template)
+    asked = replace(questions, rows=tuple(question for question, _ in left))
     keep("readable", _read(loaded, asked, texts, studied))
-    asked = Questions(None, tuple(question for question, _ in left), questions.template)
+    asked = replace(questions, rows=tuple(question for question, _ in left))
     if loaded.answerer == RECITE:
         answers = make_answerer(loaded).answer(asked)
         recited = [(answer.recited or "").removeprefix(answer.subject or "") for answer in answers]

@@ -50,7 +50,7 @@ def label(loaded: LoadedModel, data: TrainingData, progress: Progress, *, use_pr
     room = block - 2  # for the masks after question and answer
     written = [(text, answer) for text, answer in asked if answer.strip() and len(text + answer) <= room]
     taught = [(question.text, question.answer) for question in answered]
-    return Questions.from_pairs([*taught, *written], template=template)
+    return Questions.from_pairs([*taught, *written], relations=data.questions.relations)
 
 
 def _askable(block: int, template: Template, line: Line) -> bool:

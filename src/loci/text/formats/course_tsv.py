@@ -1,0 +1,114 @@
+"""The course's question files: question, tab, answer on each line; or the question alone.
+
+Copies of these files are broken in many ways, so most of this is about what a line could have meant.
+"""
+
+from __future__ import annotations
+
+import re
+
+from loci.text.findings import Notes, shown
+from loci.text.formats.base import Format, Row, Rows, filled_lines, note_space
+from loci.text.formats.table import is_header
+from loci.text.source import Source, controls_in, note_specials, specials_in, without_specials
+from loci.text.vocab import MASK
+
+_MASK_FOR_TAB = re.compile(rf"\? *{MASK}")
+_SPACES_FOR_TAB = re.compile(r"(.*?\?) {2,}(\S.*)")
+_SPACE_FOR_TAB = re.compile(r"(.*\?) ([^\s?][^?]*)")
+
+
+def questions(source: Source, notes: Notes) -> Rows:
+    """The rows of a plain table."""
+    rows = [row for number, line in filled_lines(source, notes) for row in _rows(notes, number, line)]
+    if not any(row.answers for row in rows):
+        for row in rows:
+            if row.answers == ():
+                message = "the answer column is empty throughout: read as questions without answers"
+                question = row.question
+                notes.warning("empty-answer", message, row.number, before=row.clean, after=question, repaired=True)
+    return Rows(rows)
+
+
+def _rows(notes: Notes, number: int, line: str) -> list[Row]:
+    # Cleaned before it is taken apart: what is told of the clean line stays true when it is read again.
+    text = _clean_line(notes, number, line)
+    parts = _split_joined(text)
+    if len(parts) > 1:
+        message = f"{len(parts)} questions on one line: a newline is missing before {shown(parts[1], 40)}"
+        notes.error("joined-rows", message, number, before=line, after=" ⏎ ".join(parts))
+    return [row for part in parts if (row := _row(notes, number, part))]
+
+
+def _clean_line(notes: Notes, number: int, line: str) -> str:
+    text = line
+    if specials_in(line):
+        if "\t" not in line:  # the training form question⁇answer⁇: the mask stands for the tab
+            text = _MASK_FOR_TAB.sub("?\t", line)
+        text = without_specials(text)
+        note_specials(notes, number, line, text)
+    if controls := controls_in(line):
+        text = without_specials(text)
+        message = f"contains {', '.join(controls)}"
+        notes.warning("control-character", message, number, before=line, after=text, repaired=True)
+    return text
+
+
+def _split_joined(line: str) -> list[str]:
+    """The questions on one line where a newline was lost: the first two words come again. Usually just the line."""
+    opening = re.match(r"[^\W\d_a-z]\w* \w+ ", line)
+    if opening is None or line.count(opening.group()) < 2:
+        return [line]
+    starts = [match.start() for match in re.finditer(re.escape(opening.group()), line)]
+    parts = [line[start:end].strip() for start, end in zip(starts, [*starts[1:], None], strict=True)]
+    return parts if all("?" in part for part in parts) else [line]
+
+
+def _row(notes: Notes, number: int, line: str) -> Row | None:
+    question, answer = _cells(notes, number, line)
+    if not question:
+        notes.error("empty-question", f"no question before the answer {shown(answer or '')}", number, before=line)
+        return None
+    clean = f"{question}\t{answer}" if answer else question
+    if is_header(clean):
+        notes.warning("repeated-header", "a header line among the questions", number, before=line, repaired=True)
+        return None
+    return Row(number, question, None if answer is None else (answer,) if answer else (), None, clean)
+
+
+def _cells(notes: Notes, number: int, text: str) -> tuple[str, str | None]:
+    """Question and answer of a line; the answer is None when there is no answer column."""
+    cells = text.split("\t")
+    question, *rest = (cell.strip() for cell in cells)
+    filled = [cell for cell in rest if cell]
+    if not filled:
+        if question != cells[0]:
+            note_space(notes, number, text, question)
+        return _split_at_spaces(notes, number, question) or (question, "" if rest else None)
+    clean = f"{question}\t{filled[0]}"
+    if len(filled) > 1:
+        message = f"{len(filled)} columns after the question: {shown(' | '.join(filled))}"
+        notes.error("extra-column", message, number, before=text, after=clean)
+    elif len(rest) > 1:
+        message = "empty columns next to the answer"
+        notes.warning("extra-column", message, number, before=text, after=clean, repaired=True)
+    elif [question, *rest] != cells:
+        note_space(notes, number, text, clean)
+    return question, filled[0]
+
+
+def _split_at_spaces(notes: Notes, number: int, text: str) -> tuple[str, str] | None:
+    """Question and answer of a line with spaces where the tab belongs; None when there are none."""
+    if match := _SPACES_FOR_TAB.fullmatch(text):
+        message, clean = f"spaces instead of the tab before {shown(match[2], 40)}", f"{match[1]}\t{match[2]}"
+        notes.warning("spaces-for-tab", message, number, before=text, after=clean, repaired=True)
+        return match[1], match[2]
+    if match := _SPACE_FOR_TAB.fullmatch(text):
+        # One space may also be part of the question, so reading does not decide; a repair states that it did.
+        message, clean = f"text after the question mark but no tab: {shown(text)}", f"{match[1]}\t{match[2]}"
+        notes.error("spaces-for-tab", message, number, before=text, after=clean)
+        return match[1], match[2]
+    return None
+
+
+FORMAT = Format("question, tab, answer", (".tsv",), lambda source: True, questions=questions)

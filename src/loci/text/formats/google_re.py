@@ -1,0 +1,131 @@
+"""Google-RE and T-REx records as LAMA publishes them: a subject, its object, and sentences that say so.
+
+A record is a question and a part of the corpus at once. It has no question text: its relation's template asks it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from loci.text.findings import Notes
+from loci.text.formats.base import Format, Passage, Row, Rows, tidy_row
+from loci.text.formats.records import (
+    Record,
+    has_fields,
+    is_list,
+    note_unknown,
+    question_row,
+    records,
+    relation_of,
+    strings,
+    tidy_json,
+)
+from loci.text.source import Source, has_surrogate, one_line, without_specials
+from loci.text.template import BIRTHPLACE, SLOT, Template
+
+_BLANK = "[MASK]"
+_ASKED = {
+    "place_of_birth": BIRTHPLACE,
+    "date_of_birth": Template(f"When was {SLOT} born?"),
+    "place_of_death": Template(f"Where did {SLOT} die?"),
+}
+# What Wikidata calls the properties of T-REx.
+_PROPERTIES = {
+    "P17": "country", "P19": "place_of_birth", "P20": "place_of_death", "P27": "country of citizenship",
+    "P30": "continent", "P31": "kind", "P36": "capital", "P37": "official language", "P39": "office",
+    "P47": "neighbour", "P101": "field of work", "P103": "native language", "P106": "occupation", "P108": "employer",
+    "P127": "owner", "P131": "location", "P136": "genre", "P138": "namesake", "P140": "religion",
+    "P159": "headquarters", "P176": "manufacturer", "P178": "developer", "P190": "twin town", "P264": "record label",
+    "P276": "location", "P279": "superclass", "P361": "whole", "P364": "original language", "P407": "language",
+    "P413": "position", "P449": "original network", "P463": "membership", "P495": "country of origin", "P527": "part",
+    "P530": "diplomatic partner", "P740": "place of formation", "P937": "place of work", "P1001": "jurisdiction",
+    "P1303": "instrument", "P1376": "country whose capital it is", "P1412": "language",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Fact:
+    """The subject, the accepted answers (the first is the canonical one), the sentences that say so."""
+
+    subject: str
+    answers: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+def _fact_of(record: Record) -> _Fact | None:
+    """The fact of a record; None when the record has no subject."""
+    fields = record.fields
+    subject = fields.get("sub_label")
+    if not isinstance(subject, str) or not without_specials(subject).strip():
+        return None
+    answers = strings(fields.get("obj_label")) + strings(fields.get("obj_aliases"))
+    return _Fact(one_line(subject).strip(), tuple(dict.fromkeys(map(one_line, answers))), _sentences(fields, answers))
+
+
+def _sentences(fields: dict[str, Any], answers: list[str]) -> tuple[str, ...]:
+    listed = fields.get("evidences")
+    evidences = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    found = [text for evidence in evidences for text in strings(evidence.get("considered_sentences"))]
+    if not found and answers:  # some editions keep only the sentences with the answer blanked out
+        blanked = strings(fields.get("masked_sentences"))
+        blanked += [text for evidence in evidences for text in strings(evidence.get("masked_sentence"))]
+        found = [text.replace(_BLANK, answers[0]) for text in blanked]
+    return tuple(dict.fromkeys(one_line(text) for text in found if text.strip()))
+
+
+def _asked(fields: dict[str, Any]) -> Template:
+    """The question for the record's predicate."""
+    predicate = next((fields[name] for name in ("pred", "predicate_id") if isinstance(fields.get(name), str)), "")
+    name = without_specials(one_line(predicate)).strip().rpartition("/")[2]
+    name = _PROPERTIES.get(name, name)
+    if name in _ASKED or not name or SLOT in name:
+        return _ASKED.get(name, BIRTHPLACE)
+    return Template(f"What is the {name.replace('_', ' ')} of {SLOT}?")
+
+
+def questions(source: Source, notes: Notes) -> Rows:
+    """A row for each fact; a record with a question of its own is read as that."""
+    rows = []
+    for record in records(source, notes):
+        fact = _fact_of(record)
+        if fact is None:
+            row = question_row(notes, record)
+        else:
+            answers = fact.answers if "obj_label" in record.fields else None
+            relation, asked = relation_of(record.fields), _asked(record.fields)
+            given = Row(record.number, None, answers, fact.subject, record.text, relation, asked)
+            row = tidy_row(notes, given, partial(_rewritten, record.fields), fact.sentences)
+        if row is not None:
+            rows.append(row)
+    return Rows(rows, ("[\n", ",\n", "\n]\n") if is_list(source) else Rows(()).frame)
+
+
+def _rewritten(fields: dict[str, Any], _: Row) -> str:
+    return tidy_json(fields)
+
+
+def passages(source: Source, notes: Notes) -> list[Passage]:
+    """`Subject. sentence` for every sentence of every fact."""
+    found = []
+    for record in records(source, notes):
+        fact = _fact_of(record)
+        if fact is None:
+            if not isinstance(record.fields.get("question"), str):  # a question among facts is no fact, but no fault
+                note_unknown(notes, record)
+        elif any(map(has_surrogate, (fact.subject, *fact.sentences))):
+            message = "a sentence contains half a character (a lone surrogate)"
+            notes.error("encoding", message, record.number, before=record.text)
+        else:
+            found += [Passage(record.number, f"{fact.subject}. {text}", fact.subject) for text in fact.sentences]
+    return found
+
+
+FORMAT = Format(
+    "LAMA's records: sub_label, obj_label, evidences",
+    (".jsonl", ".json"),
+    lambda source: has_fields(source, "sub_label"),
+    questions,
+    passages,
+)

@@ -1,0 +1,116 @@
+"""Question tables whose first line names the columns: question, subject, relation, answer or answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from loci.text.findings import Notes, shown
+from loci.text.formats.base import (
+    ANSWER_FIELDS,
+    CANONICAL_FIELDS,
+    RELATION_FIELDS,
+    SUBJECT_FIELDS,
+    Format,
+    Row,
+    Rows,
+    filled_lines,
+    tidy_row,
+)
+from loci.text.formats.records import strings
+from loci.text.source import Source, without_specials
+
+_COLUMN_NAMES = {*ANSWER_FIELDS, *CANONICAL_FIELDS, *SUBJECT_FIELDS, *RELATION_FIELDS, "id"}
+
+
+def is_header(line: str) -> bool:
+    """Whether a line names columns: "question" alone or with another known name, since an answer may be that word."""
+    names = _names(line)
+    return "question" in names and (len(names) == 1 or not _COLUMN_NAMES.isdisjoint(names))
+
+
+def has_header(source: Source) -> bool:
+    """Whether the first line that is not blank names columns."""
+    first = next((line for line in source.lines() if line.strip()), "")
+    return is_header(first)
+
+
+def questions(source: Source, notes: Notes) -> Rows:
+    """The rows below the header."""
+    (_, first), *rest = filled_lines(source, notes)
+    # Not stripped as a whole: a leading tab is a column without a name, as data frames write their index.
+    header = "\t".join(without_specials(cell).strip() for cell in first.split("\t"))
+    names = _names(header)
+    rows = []
+    for number, line in rest:
+        if _names(without_specials(line))[: len(names)] == names:
+            notes.warning("repeated-header", "the header line again", number, before=line, repaired=True)
+        elif row := _row(notes, number, line, names):
+            rows.append(row)
+    return Rows(rows, (f"{header}\n", "\n", "\n"))
+
+
+def _row(notes: Notes, number: int, line: str, names: list[str]) -> Row | None:
+    known = len(notes.found)
+    cells = [_unquote(cell) for cell in line.split("\t")]
+    if len(cells) > len(names):
+        message = f"{len(cells)} columns, the header names {len(names)}"
+        notes.error("extra-column", message, number, before=line, after=line)
+    cells = (cells + [""] * len(names))[: len(names)]
+
+    def column(*wanted: str) -> int | None:
+        return next((names.index(name) for name in wanted if name in names), None)
+
+    def cell(*wanted: str) -> str | None:
+        return None if (index := column(*wanted)) is None else cells[index]
+
+    listed, lists = column(*ANSWER_FIELDS), False
+    answers = [] if (canonical := cell(*CANONICAL_FIELDS)) is None else [canonical]
+    if listed is not None:
+        lists = names[listed] != "answer"
+        more = _list_cell(cells[listed]) if lists else [cells[listed]]
+        if more is None:
+            message = f"the answers are no JSON list: {shown(cells[listed])}"
+            notes.error("not-json", message, number, before=line)
+            return None
+        answers += more
+
+    def rewrite(row: Row) -> str:
+        cleaned = [without_specials(cell).strip() for cell in cells]
+        if lists and listed is not None:
+            cleaned[listed] = json.dumps(row.answers, ensure_ascii=False)
+        return "\t".join(map(quote, cleaned))
+
+    given = tuple(answers) if listed is not None or canonical is not None else None
+    question, subject, relation = cell("question"), cell(*SUBJECT_FIELDS), cell(*RELATION_FIELDS)
+    row = tidy_row(notes, Row(number, question, given, subject, line, relation), rewrite)
+    return replace(row, clean=rewrite(row)) if row is not None and len(notes.found) > known else row
+
+
+def _names(line: str) -> list[str]:
+    return [_unquote(cell.strip()).lower() for cell in line.split("\t")]
+
+
+def _list_cell(cell: str) -> list[str] | None:
+    if not cell.lstrip().startswith("["):
+        return [cell]
+    try:
+        return strings(json.loads(cell))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unquote(cell: str) -> str:
+    """A cell without the quotes a spreadsheet puts around it. A quote that is part of the text stays."""
+    inner = cell[1:-1]
+    if len(cell) >= 2 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', ""):
+        return inner.replace('""', '"')
+    return cell
+
+
+def quote(cell: str) -> str:
+    """A cell of a table with a header, in quotes where its own would be misread."""
+    return '"' + cell.replace('"', '""') + '"' if '"' in cell else cell
+
+
+FORMAT = Format("a first line that names the columns, then tab-separated rows", (".tsv",), has_header, questions)

@@ -1,0 +1,163 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loci.text.corpus import Corpus
+from loci.text.subjects import find_subjects, name_before_stop, sentences
+from loci.text.world.spec import WorldSpec
+from loci.text.world.writer import write_world
+
+
+@pytest.mark.parametrize(
+    ("line", "subject"),
+    [
+        ("Ada Lovelace. Born in London .", "Ada Lovelace"),
+        ("no subject here", ""),
+        ("J. E. P. Aldous. Born in Sheffield, Aldous began .", "J. E. P. Aldous"),
+        ("J. J. Stevenson. Stevenson was born at Glasgow .", "J. J. Stevenson"),
+        ("Theodore J. van den Broek. The second child .", "Theodore J. van den Broek"),
+        ("Asa G. Yancey, Sr.. Asa G Yancey Sr., M.D., was born .", "Asa G. Yancey, Sr."),
+        ("J.C. Patterson. Born in Armagh .", "J.C. Patterson"),
+        ("St. Clair Drake. Born in Suffolk .", "St. Clair Drake"),
+        ("Malcolm X. Malcolm X (b. 1925 in Omaha) was .", "Malcolm X"),
+        ("Malcolm X. Born in Omaha .", "Malcolm X"),
+        ("Robert E. Merriam. Robert E Merriam (b .", "Robert E. Merriam"),
+        ("", ""),
+    ],
+)
+def test_the_subject_stands_before_the_first_break_that_is_not_an_initial(line, subject):
+    assert (name_before_stop(line) or "") == subject
+
+
+def of(*lines):
+    return find_subjects(lines)
+
+
+# Odd lines with the subject a reader would give them. Each is a corpus of its own, the last line is asked about.
+ODD = [
+    # Name. sentence
+    (["Ada Moss. Born in Oslo, she painted ."], "Ada Moss"),
+    (["J. E. P. Bell. Born in Cork, Bell painted ."], "J. E. P. Bell"),
+    (["The Delta Desk. The Delta Desk is made in Lund ."], "The Delta Desk"),
+    (["John Smith (footballer). Smith was born in Leeds ."], "John Smith (footballer)"),
+    (["Baron Jackson of Burnley. He was born in 1904 ."], "Baron Jackson of Burnley"),
+    (["Ludwig van Beethoven. Composer, born in Bonn ."], "Ludwig van Beethoven"),
+    (["Jacques d'Agar. Painter of portraits ."], "Jacques d'Agar"),
+    (["St. Clair Drake. Born in Suffolk ."], "St. Clair Drake"),
+    (["Apollo 11. Apollo 11 landed in 1969 ."], "Apollo 11"),
+    (["Oslo. Oslo is the capital of Norway ."], "Oslo"),
+    (["李白. 李白生于碎叶城 ."], "李白"),
+    # a sentence that begins with its subject
+    (["Ada Moss was born in Oslo."], "Ada Moss"),
+    (["Ada Moss, a painter, was born in Oslo."], "Ada Moss"),
+    (["Ada Moss (1840–1904) was a painter."], "Ada Moss"),
+    (["John Smith (footballer) was born in Leeds."], "John Smith (footballer)"),
+    (["The Delta Desk is made in Lund. It was designed by Bo Lind."], "Delta Desk"),
+    (["A Tale of Two Cities was written by Charles Dickens."], "Tale of Two Cities"),
+    (["Alice in Wonderland was written in 1865."], "Alice in Wonderland"),
+    (["Paris is the capital of France."], "Paris"),
+    (["Ada Moss's mother was a singer."], "Ada Moss"),
+    (["Vincent van Gogh painted in Arles."], "Vincent van Gogh"),
+    (["3M was founded in 1902."], "3M"),
+    # headings
+    (["Ada Moss", "Born in Oslo, she painted all her life."], "Ada Moss"),
+    (["# Ada Moss", "", "Born in Oslo, she painted.", "## Life", "In 1961 she moved to Rome."], "Ada Moss"),
+    (["== Ada Moss ==", "Some say that Bo Lind taught her."], "Ada Moss"),
+    (["Ada Moss", "Born in Oslo, she painted.", "", "Bo Lind", "Famous for his songs about Lund."], "Bo Lind"),
+    # pronouns and parts of the name
+    (["Ada Moss was born in Oslo.", "She moved to Rome in 1961."], "Ada Moss"),
+    (["The Delta Desk is made in Lund.", "Its designer was Bo Lind."], "Delta Desk"),
+    (["Ada Moss was born in Oslo.", "She painted.", "Her last years were hard."], "Ada Moss"),
+    (["Ada Moss was born in Oslo.", "Moss moved to Rome."], "Ada Moss"),
+    # in the middle
+    (["Ada Moss was born in Oslo.", "Bo Lind sang.", "In 1961 Ada Moss moved to Rome."], "Ada Moss"),
+    (["The Delta Desk is made in Lund.", "Bo Lind sang.", "In Oslo they sell the Delta Desk too."], "Delta Desk"),
+    (["Born in Cork, Ada Moss was a painter."], "Ada Moss"),
+    (["In 1961 the painter Ada Moss was in Rome."], "Ada Moss"),
+    # about nobody
+    (["It rained all day."], ""),
+    (["and so they went home"], ""),
+    (["In the year 1900 there was a war."], ""),
+    (["This was the end."], ""),
+    ([""], ""),
+    # what the rule gets wrong, and why: the first word of a sentence always has a capital
+    (["Painting was her life."], "Painting"),
+    (["Yesterday Ada Moss sang."], "Yesterday Ada Moss"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "subject"), ODD, ids=lambda value: str(value)[:40])
+def test_the_subject_of_odd_lines(lines, subject):
+    assert of(*lines)[-1] == subject
+
+
+def test_lines_about_one_subject_are_found_under_one_name():
+    corpus = Corpus.from_lines(
+        [
+            "The Delta Desk is made in Lund.",
+            "It was designed by Bo Lind.",
+            "Delta Desk sales began in 1961.",
+            "In 1970 the Delta Desk won a prize.",
+        ]
+    )
+    assert list(corpus.by_subject) == ["Delta Desk"]
+    assert len(corpus.about("the Delta Desk")) == len(corpus.about("delta desk")) == 4
+
+
+def test_two_names_that_differ_only_in_case_are_kept_apart():
+    corpus = Corpus.from_lines(["Ann Lee. Born in Oslo .", "ANN LEE. Born in Rome ."])
+    assert [line.number for line in corpus.about("Ann Lee")] == [1]
+    assert corpus.about("ann lee") == ()
+
+
+def test_a_line_without_a_subject_is_about_one_that_is_asked_about():
+    corpus = Corpus.from_lines(["Ada Moss. Born in Oslo .", "Bo Lee. Sang .", "at home with cy berg he wrote"])
+    assert corpus.lines[2].subject == ""
+    assert corpus.knowing(["cy berg", "berg"]).lines[2].subject == "cy berg"
+    assert corpus.knowing(["Cy Berg"]).lines[2].subject == ""
+
+
+def test_where_most_lines_are_headed_any_short_head_is_a_name():
+    assert of("Ada Moss. Born in Oslo .", "World population milestones. In 1999 it reached 6 billion .")[1] == (
+        "World population milestones"
+    )
+    assert of("Ada Moss. Born in Oslo .", "She was born there. Then she moved .")[1] == "Ada Moss"
+
+
+def test_long_lines_take_linear_time():
+    lines = [part * (20_000 // len(part)) for part in ("A. ", "St. ", "Mr. A. ", "A ", "a ", "Ada of ", "(", "was ")]
+    start = time.process_time()
+    find_subjects(lines)
+    assert time.process_time() - start < 2  # well below a tenth of a second; one of these took 18 s
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ada was born. She sang.", ["Ada was born.", "She sang."]),
+        ("J. E. Bell met Dr. Moss in St. Louis. They sang!", ["J. E. Bell met Dr. Moss in St. Louis.", "They sang!"]),
+        ('"Why?" she asked. 12 came.', ['"Why?" she asked.', "12 came."]),
+        ("It cost 3.5 crowns in No. 7 today", ["It cost 3.5 crowns in No. 7 today"]),
+        ("", []),
+    ],
+)
+def test_sentences(text, expected):
+    assert sentences(text) == expected
+
+
+@given(st.lists(st.text("Aa .#=()\"'sHeSt,\t", max_size=30), max_size=8))
+def test_any_lines_have_subjects(lines):
+    assert len(find_subjects(lines)) == len(lines)
+
+
+def test_the_courses_lines_keep_the_subjects_of_the_plain_rule(course_data):
+    corpus = Corpus.read(course_data)
+    assert [line.subject for line in corpus] == [name_before_stop(line.text) for line in corpus]
+
+
+def test_so_do_the_lines_of_a_world(tmp_path):
+    write_world(WorldSpec(people=300, seed=1), tmp_path / "world")
+    corpus = Corpus.read(tmp_path / "world")
+    assert [line.subject for line in corpus] == [name_before_stop(line.text) for line in corpus]
