@@ -9,13 +9,11 @@ from loci.attention_lab.constructions import (
     averaging_beta,
     averaging_weight,
     copying_beta,
-    copying_margin,
     copying_weight,
     oblique_projector,
     orthonormal,
     projector,
     require_orthonormal,
-    separating_query,
 )
 from loci.attention_lab.distribution import attend, softmax
 from loci.errors import LociError
@@ -47,44 +45,6 @@ def test_copying_beta_copies_and_no_smaller_beta_does(keys, epsilon, seed):
     assert np.linalg.norm(output - values[j]) <= epsilon * np.linalg.norm(values - values[j], axis=1).max() + 1e-9
     if beta > 0.01:
         assert attend((beta - 0.01) * keys[j], keys, values)[0][j] < 1 - epsilon
-
-
-@given(st.integers(2, 8), st.integers(1, 6), st.floats(1e-4, 0.3), seeds)
-def test_copying_beta_with_a_margin_suffices_for_any_keys(n, d, epsilon, seed):
-    keys = np.random.default_rng(seed).standard_normal((n, d))
-    margin = copying_margin(keys, 0)
-    assume(margin > 0.01)
-    beta = copying_beta(n, epsilon, margin)
-    assert softmax(keys @ (beta * keys[0]))[0] >= 1 - epsilon - 1e-9
-
-
-def test_a_key_behind_a_longer_one_is_not_copied_by_itself():
-    keys = np.array([[1.0, 0.0], [2.0, 0.1]])
-    assert copying_margin(keys, 0) < 0
-    assert softmax(keys @ (50 * keys[0]))[0] < 1e-9
-    with pytest.raises(LociError, match="does not lead"):
-        copying_beta(2, 0.1, copying_margin(keys, 0))
-    query = separating_query(keys, 0)
-    assert softmax(keys @ (50 * query))[0] > 1 - 1e-9
-
-
-@given(st.integers(1, 7), st.integers(1, 4), seeds)
-def test_separating_query_leads_by_one(n, d, seed):
-    keys = np.random.default_rng(seed).standard_normal((n, d))
-    query = separating_query(keys, 0)
-    if query is not None:
-        scores = keys @ query
-        assert (scores[0] >= scores[1:] + 1 - 1e-6).all()
-
-
-@given(st.integers(2, 6), st.integers(1, 4), seeds)
-def test_a_mixture_of_other_keys_cannot_be_copied(n, d, seed):
-    rng = np.random.default_rng(seed)
-    others = rng.standard_normal((n, d))
-    keys = np.vstack([rng.dirichlet(np.ones(n)) @ others, others])
-    assert separating_query(keys, 0) is None
-    for query in 100 * rng.standard_normal((20, d)):
-        assert softmax(keys @ query)[0] <= 0.5 + 1e-9
 
 
 @given(orthonormal_keys(least=2), st.floats(0, 30))
@@ -184,8 +144,6 @@ def test_what_is_not_orthonormal_is_named():
         (lambda: averaging_weight(1, 1.0), "at least two"),
         (lambda: averaging_beta(1, 0.1), "at least two"),
         (lambda: averaging_beta(3, 1.5), "ε must lie"),
-        (lambda: copying_margin(np.eye(2), 2), "no key 2"),
-        (lambda: separating_query(np.eye(2), -1), "no key -1"),
     ],
 )
 def test_bad_input_is_refused(call, message):

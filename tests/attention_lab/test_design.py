@@ -10,7 +10,7 @@ from loci.attention_lab.design import (
     EXERCISE_SYMBOLS,
     exercise_head,
     identity_head,
-    place,
+    input_vectors,
     self_attention,
     symbol_vectors,
 )
@@ -21,7 +21,7 @@ seeds = st.integers(0, 999)
 
 def exercise(seed, beta, d=7):
     vectors = symbol_vectors(np.random.default_rng(seed), 4, d, beta)
-    return vectors, place(EXERCISE_INPUTS, EXERCISE_SYMBOLS, vectors)
+    return vectors, input_vectors(EXERCISE_INPUTS, EXERCISE_SYMBOLS, vectors)
 
 
 @given(seeds, st.floats(0.1, 6))
@@ -36,7 +36,9 @@ def test_with_identities_position_two_copies_itself(seed, beta):
 @given(seeds, st.floats(-20, 20), st.sampled_from("cd"), st.floats(3.5, 6))
 def test_adding_a_symbol_to_the_second_input_never_copies_b(seed, delta, symbol, beta):
     vectors = symbol_vectors(np.random.default_rng(seed), 4, 7, beta)
-    inputs = place([EXERCISE_INPUTS[0], {"a": 1.0, symbol: delta}, EXERCISE_INPUTS[2]], EXERCISE_SYMBOLS, vectors)
+    inputs = input_vectors(
+        [EXERCISE_INPUTS[0], {"a": 1.0, symbol: delta}, EXERCISE_INPUTS[2]], EXERCISE_SYMBOLS, vectors
+    )
     weights, outputs = self_attention(inputs, identity_head(7))
     assert weights[1].argmax() == 1
     share_of_b = outputs[1] @ vectors[1] / beta**2

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from loci.attention_lab.distribution import (
     attend,
     entropy,
-    entropy_slope,
     perplexity,
     sharp_margin,
     softmax,
@@ -39,13 +38,6 @@ def test_entropy_by_hand():
     assert entropy(np.array([0.5, 0.5])) == pytest.approx(math.log(2))
     assert entropy(np.array([0.5, 0.25, 0.25])) == pytest.approx(1.5 * math.log(2))
     assert perplexity(np.full(7, 1 / 7)) == pytest.approx(7)
-
-
-@given(st.lists(st.floats(-3, 3), min_size=2, max_size=8).map(np.array), st.floats(0.01, 5))
-def test_entropy_slope_is_the_derivative(scores, beta):
-    step = 1e-5
-    numeric = (entropy(softmax(scores, beta + step)) - entropy(softmax(scores, beta - step))) / (2 * step)
-    assert entropy_slope(scores, beta) == pytest.approx(float(numeric), abs=1e-5)
 
 
 @given(scores_lists, betas, betas)

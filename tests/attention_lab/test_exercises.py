@@ -1,9 +1,10 @@
+import dataclasses
 import json
 
 import pytest
 import torch
 
-from loci.attention_lab.catalogue import EXERCISES, carry_out
+from loci.attention_lab.catalogue import EXERCISES
 from loci.attention_lab.exercises.result import ArcPanel, LabSettings, MatrixPanel, Panel
 from loci.attention_lab.qk_spectra import cut_rank, dot_layers, qk_spectra
 from loci.attention_lab.short_runs import short_run, unit_variance_scores
@@ -14,15 +15,19 @@ from loci.text.vocab import Vocab
 from loci.training.checkpoint import save_checkpoint
 
 
+def carry_out(name, settings):
+    return EXERCISES[name].run(settings)
+
+
 @pytest.mark.parametrize("name", EXERCISES)
 def test_every_exercise_gives_a_table_and_panels_and_repeats_itself(name):
     result = carry_out(name, LabSettings(seed=3))
-    assert result.name == name
-    assert result.statement == EXERCISES[name].statement
     assert result.rows
     assert result.panels
     assert result.findings
-    json.dumps(result.to_dict())
+    json.dumps([EXERCISES[name].to_dict(), dataclasses.asdict(result)])
+    assert EXERCISES[name].symbols
+    assert EXERCISES[name].formulas
     assert carry_out(name, LabSettings(seed=3)) == result
 
 
@@ -37,6 +42,16 @@ def test_noise_measures_what_the_formula_says():
     for _, _, variance, drawn, near, near_drawn in carry_out("noisy-keys", LabSettings()).rows:
         assert drawn == pytest.approx(variance, abs=0.01)
         assert near_drawn == pytest.approx(near, abs=0.03)
+
+
+def test_heads_measure_what_the_formula_says_and_two_vary_less_than_one():
+    rows = carry_out("heads", LabSettings()).rows
+    handout = [row for row in rows if row[0] == 2]
+    assert len(handout) == 10
+    for _, _, _, closed, simulated, *_ in handout:
+        assert simulated == pytest.approx(closed, rel=0.15)
+    by_beta = {(beta, heads): simulated for _, beta, heads, _, simulated, *_ in handout}
+    assert all(by_beta[beta, 2] < by_beta[beta, 1] / 4 for beta in (2.0, 4.0, 8.0, 16.0, 32.0))
 
 
 def test_solve_takes_requests_and_says_why_not():
@@ -71,7 +86,7 @@ def test_parse_draws_the_chosen_sentence(tmp_path):
 
 
 def test_unknown_exercises_are_refused():
-    with pytest.raises(LociError, match="no exercise 'magic'"):
+    with pytest.raises(LociError, match="unknown exercise 'magic'"):
         carry_out("magic", LabSettings())
 
 

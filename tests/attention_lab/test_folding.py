@@ -10,10 +10,7 @@ from loci.attention_lab.folding import (
     FoldingCost,
     break_even,
     effective_rank,
-    energy_rank,
     fold,
-    truncate,
-    truncation_error,
 )
 from loci.errors import LociError
 
@@ -44,40 +41,10 @@ def test_cost_at_the_published_size():
     assert (cost.folded, cost.factored, cost.rank_cap) == (524_288, 131_072, 32)
 
 
-@given(sizes, sizes, seeds)
-def test_truncation_is_as_near_as_its_rank_allows(a, b, seed):
-    rng = np.random.default_rng(seed)
-    matrix = rng.standard_normal((a, b))
-    spectrum = np.linalg.svd(matrix, compute_uv=False)
-    for rank in range(min(a, b) + 1):
-        nearest = truncate(matrix, rank)
-        assert np.linalg.matrix_rank(nearest) <= rank
-        rest = spectrum[rank:]
-        assert np.linalg.norm(matrix - nearest, 2) == pytest.approx(rest.max(initial=0), abs=1e-9)
-        assert np.linalg.norm(matrix - nearest) == pytest.approx(np.sqrt((rest**2).sum()), abs=1e-9)
-        if rank:  # no random matrix of that rank is nearer
-            other = rng.standard_normal((a, rank)) @ rng.standard_normal((rank, b))
-            assert np.linalg.norm(matrix - other) >= np.linalg.norm(matrix - nearest)
-
-
-def test_ranks_by_hand():
+def test_effective_rank_by_hand():
     assert effective_rank(np.ones(5)) == pytest.approx(5)
     assert effective_rank(np.array([3.0, 0.0])) == pytest.approx(1)
     assert effective_rank(np.zeros(3)) == 0
-    assert energy_rank(np.array([3.0, 1.0, 0.0])) == 1  # 9 of 10
-    assert energy_rank(np.array([3.0, 1.0, 0.0]), 0.95) == 2
-    assert energy_rank(np.array([3.0, 1.0, 0.0]), 1.0) == 2
-    assert energy_rank(np.zeros(2)) == 0
-
-
-@given(st.integers(1, 6), st.integers(2, 6), seeds)
-def test_truncation_error_is_the_distance_of_the_truncated_fold(i, j, seed):
-    rng = np.random.default_rng(seed)
-    query, key = rng.standard_normal((i, j)), rng.standard_normal((i, j))
-    folded = fold(query, key)
-    lost = np.linalg.norm(folded - truncate(folded, 1)) / np.linalg.norm(folded)
-    assert truncation_error(query, key, 1) == pytest.approx(lost, abs=1e-9)
-    assert truncation_error(query, key, min(i, j)) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -86,8 +53,6 @@ def test_truncation_error_is_the_distance_of_the_truncated_fold(i, j, seed):
         (lambda: fold(np.ones((2, 3)), np.ones((3, 3))), "one I×J shape"),
         (lambda: FoldingCost(0, 1, 1), "at least 1"),
         (lambda: break_even(0), "at least 1"),
-        (lambda: truncate(np.eye(2), 3), "rank 0 to 2, not 3"),
-        (lambda: energy_rank(np.ones(2), 0.0), "share must be"),
     ],
 )
 def test_bad_input_is_refused(call, message):

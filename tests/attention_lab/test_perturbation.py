@@ -12,11 +12,10 @@ from loci.attention_lab.perturbation import (
     compare_heads,
     head_queries,
     mixed_output,
+    output_variance,
     share_cdf,
-    share_density,
     share_variance,
     split_targets,
-    swing,
     swing_scale,
     two_head_failure,
 )
@@ -59,34 +58,12 @@ def test_a_stretched_key_makes_one_head_swing_between_the_two_values():
     assert sample.var() > 0.2
 
 
-@given(st.floats(-3, 5), st.floats(0.1, 30))
-def test_swing_is_the_exercise_formula_and_what_attention_does(gamma, beta):
-    share = float(swing(np.array(gamma), beta))
-    assert share == pytest.approx(1 / (1 + math.exp(beta * (1 - gamma))))
-    assert 1 - share == pytest.approx(1 / (1 + math.exp(beta * (gamma - 1))), abs=1e-12)
-    keys = np.eye(2)
-    keys[0] *= gamma
-    assert softmax(keys @ np.full(2, beta))[0] == pytest.approx(share)
-
-
 def test_share_variance_has_its_limits_and_grows_between():
-    assert share_variance(0.0) == 0
+    assert share_variance(0.0) == pytest.approx(0, abs=1e-30)
     assert share_variance(0.02) == pytest.approx(0.02**2 / 16, rel=1e-3)
     assert share_variance(1e4) == pytest.approx(0.25, abs=1e-3)
     rising = [share_variance(scale) for scale in (0.1, 1.0, 3.0, 10.0, 100.0)]
     assert rising == sorted(rising)
-
-
-@few
-@given(st.floats(0.3, 8))
-def test_density_is_the_slope_of_the_distribution_function(scale):
-    grid = np.linspace(0.02, 0.98, 97)
-    step = 1e-6
-    slope = (share_cdf(grid + step, scale) - share_cdf(grid - step, scale)) / (2 * step)
-    assert share_density(grid, scale) == pytest.approx(slope, rel=1e-3, abs=1e-6)
-    middle, beside = share_density(np.array([0.5, 0.45]), scale)
-    if abs(scale**2 - 2) > 0.3:
-        assert (beside > middle) == (scale**2 > 2)  # two humps, or one
 
 
 def test_two_heads_keep_the_average_while_gamma_is_positive():
@@ -134,9 +111,24 @@ def test_more_heads_swing_less_under_the_same_noise():
     assert rows[-1].variance < rows[0].variance / 4
 
 
-def test_targets_are_dealt_evenly():
+def test_targets_are_split_evenly():
     assert split_targets((5, 6, 7), 2) == [(5, 6), (7,)]
     assert split_targets((5, 6, 7), 3) == [(5,), (6,), (7,)]
+
+
+@given(st.floats(0.1, 20), st.integers(2, 9), st.sampled_from([1, 2]))
+def test_without_uncertainty_the_output_does_not_vary(beta, n, heads):
+    assert output_variance(np.eye(n), beta, heads, stretch=0.0) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_output_variance_is_that_of_attention(heads):
+    rng = np.random.default_rng(heads)
+    values = rng.standard_normal((5, 3))
+    groups = split_targets((0, 1), heads)
+    keys = KeyNoise(0.0, 0.5).sample(rng, np.eye(5), 40_000)
+    outputs = mixed_output(keys, values, head_queries(np.eye(5), groups, 3.0), groups)
+    assert output_variance(values, 3.0, heads) == pytest.approx(outputs.var(axis=0).sum(), rel=0.03)
 
 
 @pytest.mark.parametrize(
@@ -146,10 +138,9 @@ def test_targets_are_dealt_evenly():
         (lambda: KeyNoise(0.1, math.nan), "stretch"),
         (lambda: KeyNoise(0.1, 0.5, (7,)).sample(np.random.default_rng(0), np.eye(3), 2), "no key 7"),
         (lambda: swing_scale(-1.0, 0.1), "β must be"),
-        (lambda: swing(np.zeros(1), -1.0), "β must be"),
         (lambda: share_cdf(np.array([0.5]), 0.0), "no distribution"),
-        (lambda: share_density(np.array([0.5]), 0.0), "no distribution"),
         (lambda: share_variance(-1.0), "at least 0"),
+        (lambda: output_variance(np.eye(3), 1.0, 3), "one head or two, not 3"),
         (lambda: two_head_failure(0.0, 3), "β > 0"),
         (lambda: split_targets((1, 2), 3), "1 to 2 heads"),
         (lambda: head_queries(np.array([[1.0, 0.0], [0.6, 0.8]]), [(0, 1)], 1.0), r"means\[0\] · means\[1\]"),

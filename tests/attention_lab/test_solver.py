@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from loci.attention_lab.design import EXERCISE_INPUTS, EXERCISE_REQUESTS, place, self_attention, symbol_vectors
+from loci.attention_lab.design import EXERCISE_INPUTS, EXERCISE_REQUESTS, input_vectors, self_attention, symbol_vectors
 from loci.attention_lab.solver import Impossible, Solution, solve
 from loci.attention_lab.symbols import (
     coefficients,
@@ -19,7 +19,7 @@ from loci.errors import LociError
 def outputs(solution, inputs, beta=6.0, seed=0):
     m = len(solution.symbols)
     vectors = symbol_vectors(np.random.default_rng(seed), m, m + 3, beta)
-    _, found = self_attention(place(inputs, solution.symbols, vectors), solution.in_space(vectors))
+    _, found = self_attention(input_vectors(inputs, solution.symbols, vectors), solution.in_space(vectors))
     return found @ vectors.T / beta**2  # coefficients of the symbols
 
 

@@ -36,6 +36,7 @@ def test_json_is_data(capsys):
     assert main(["lab", "solve", "--inputs", "a, b", "--outputs", "1=b", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["name"] == "solve"
+    assert result["symbols"]["c_i"] == "the output at position i"
     assert result["page"] is None
 
 
@@ -47,7 +48,7 @@ def test_an_impossible_design_is_an_answer(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["magic"], "no exercise 'magic' (one of: distribution"),
+        (["magic"], "unknown exercise 'magic' (one of: distribution"),
         (["solve", "--inputs", "a b"], "is no sum of symbols"),
         (["copying", "--inputs", "a"], "--inputs belongs to loci lab solve"),
         (["copying", "--train"], "--train belongs to loci lab temperature"),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from loci.attention_lab.catalogue import carry_out
+from loci.attention_lab.catalogue import EXERCISES
 from loci.attention_lab.exercises.result import LabSettings, Panel, curve, matrix_panel
 from loci.attention_lab.head_reading import parse_with_heads, random_model, readable
 from loci.attention_lab.looking import look
@@ -19,7 +19,7 @@ from loci.report.attention.heat import heat_maps
 from loci.report.attention.lab_page import lab_page
 from loci.report.attention.look_page import look_page
 from loci.report.attention.loops import loop_text
-from loci.report.attention.mathematics import mathematics
+from loci.report.attention.mathematics import formula, mathematics
 from loci.report.attention.repetition_page import repetition_page
 from loci.report.figures.attention import panel_figure, sweep_figure
 from loci.text.vocab import Vocab
@@ -32,23 +32,43 @@ def assert_self_contained(text):
     assert not FOREIGN.search(re.sub(r"<script.*?</script>", "", text, flags=re.S))
 
 
+def lab(name):
+    result = EXERCISES[name].run(LabSettings())
+    return result, lab_page(name, EXERCISES[name], result).html()
+
+
 @pytest.mark.parametrize("name", ["parse", "design", "noisy-keys", "temperature"])
-def test_lab_pages_hold_findings_and_numbers(name):
-    result = carry_out(name, LabSettings())
-    text = lab_page(result).html()
+def test_lab_pages_state_the_exercise_and_contain_findings_and_numbers(name):
+    result, text = lab(name)
+    exercise = EXERCISES[name]
     assert_self_contained(text)
+    assert mathematics(exercise.question) in text
+    assert text.count("<math") == len(exercise.symbols) + len(exercise.formulas)
     assert mathematics(result.findings[0]) in text
     assert text.count("<tr>") > len(result.rows)
 
 
 def test_pages_without_curves_need_no_library():
-    assert len(lab_page(carry_out("parse", LabSettings())).html()) < 100_000
+    assert len(lab("parse")[1]) < 100_000
 
 
 def test_subscripts_and_escapes():
     assert (
         mathematics("u_b < u_{12} & c_2, snake_ x") == "u<sub>b</sub> &lt; u<sub>12</sub> &amp; c<sub>2</sub>, snake_ x"
     )
+
+
+def test_superscripts_and_formulas():
+    assert mathematics("e^{−β²} e^β, ℝ^16") == "e<sup>−β²</sup> e<sup>β</sup>, ℝ<sup>16</sup>"
+    assert "<mfrac>" in formula(r"\frac{1}{n}")
+    assert 'display="block"' in formula("x < y", display=True)
+    assert "x < y" not in formula("x < y")
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_formula_can_be_typeset(name):
+    for latex in (*EXERCISES[name].symbols, *EXERCISES[name].formulas.values()):
+        assert "\\" not in re.sub(r"<annotation.*?</annotation>", "", formula(latex))
 
 
 def test_a_formula_and_its_measurement_share_a_colour_and_one_legend_entry():

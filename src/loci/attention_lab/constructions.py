@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Float
 
 from loci.attention_lab.distribution import Array, require_beta, require_share, sharp_margin
-from loci.attention_lab.linear import least_solution
 from loci.errors import LociError
 
 TOLERANCE = 1e-6
@@ -38,9 +37,7 @@ def require_orthonormal(vectors: Float[Array, "n d"], name: str = "keys") -> Non
             if i == j
             else f"{name}[{i}] · {name}[{j}] is {gram[i, j]:.4g}, not 0"
         )
-        raise LociError(
-            f"the formula needs orthonormal {name}: {what}", remedy="orthonormalise them, or use copying_margin"
-        )
+        raise LociError(f"the formula needs orthonormal {name}: {what}", remedy="orthonormalise them")
 
 
 def copying_weight(n: int, beta: float) -> float:
@@ -53,44 +50,12 @@ def copying_weight(n: int, beta: float) -> float:
     return 1 / (1 + (n - 1) * math.exp(-require_beta(beta)))
 
 
-def copying_beta(n: int, epsilon: float, margin: float = 1.0) -> float:
-    """The least β for which q = βk_j puts α_j ≥ 1−ε on one of n keys: ln((n−1)(1−ε)/ε) / margin.
+def copying_beta(n: int, epsilon: float) -> float:
+    """The least β for which q = βk_j puts α_j ≥ 1−ε on one of n orthonormal keys: ln((n−1)(1−ε)/ε).
 
-    `margin` is how far k_j·k_j leads every k_i·k_j: 1 for orthonormal keys, where the value is exact. For other keys
-    it is enough, and needed when all the others are level. The output then is off by |c − v_j| ≤ ε·max_i |v_i − v_j|,
-    because c − v_j = Σ_{i≠j} α_i (v_i − v_j).
+    The output then is off by |c − v_j| ≤ ε·max_i |v_i − v_j|, because c − v_j = Σ_{i≠j} α_i (v_i − v_j).
     """
-    if margin <= 0:
-        raise LociError(
-            f"the copied key does not lead: its margin over another key is {margin:.4g}",
-            remedy="q = βk_j cannot copy it; separating_query finds a query if there is one",
-        )
-    return sharp_margin(n, epsilon) / margin
-
-
-def copying_margin(keys: Float[Array, "n d"], j: int) -> float:
-    """How far k_j·k_j leads the best other k_i·k_j. Positive: q = βk_j copies v_j for large β. Negative: it copies
-    another.
-    """
-    if not 0 <= j < len(keys):
-        raise LociError(f"there is no key {j}: the {len(keys)} keys are 0 to {len(keys) - 1}")
-    products = keys @ keys[j]
-    others = np.delete(products, j)
-    return float(products[j] - others.max(initial=-math.inf))
-
-
-def separating_query(keys: Float[Array, "n d"], j: int) -> Float[Array, "d"] | None:
-    """A query with k_j·q ≥ k_i·q + 1 for all others, or None: v_j can be copied iff k_j is outside the others' convex
-    hull.
-
-    If k_j = Σ λ_i k_i is a convex combination of the others, then k_j·q = Σ λ_i k_i·q never exceeds all k_i·q: no
-    query of any strength copies v_j. Otherwise a hyperplane separates k_j from the hull and its normal is such a
-    query. The linear program below finds one of least ‖q‖₁; scaled by β it gives α_j ≥ 1/(1+(n−1)e^{−β}).
-    """
-    if not 0 <= j < len(keys):
-        raise LociError(f"there is no key {j}: the {len(keys)} keys are 0 to {len(keys) - 1}")
-    lead = keys[j] - np.delete(keys, j, axis=0)  # (n−1, d); asked: lead @ q ≥ 1
-    return least_solution(at_least_one=lead, size=keys.shape[1])
+    return sharp_margin(n, epsilon)
 
 
 def averaging_weight(n: int, beta: float) -> float:

@@ -42,7 +42,7 @@ def symbol_vectors(rng: np.random.Generator, m: int, d: int, beta: float) -> Flo
     return require_beta(beta) * orthonormal(rng, m, d)
 
 
-def place(sums: Sequence[Sum], symbols: Sequence[str], vectors: Float[Array, "m d"]) -> Float[Array, "n d"]:
+def input_vectors(sums: Sequence[Sum], symbols: Sequence[str], vectors: Float[Array, "m d"]) -> Float[Array, "n d"]:
     """The inputs as vectors."""
     return coefficients(sums, symbols) @ vectors
 

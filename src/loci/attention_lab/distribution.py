@@ -66,17 +66,6 @@ def perplexity(weights: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
     return spread
 
 
-def entropy_slope(scores: Float[Array, "n"], beta: float) -> float:
-    """dH/dβ of softmax(β s), which is −β·Var_α(s): sharpening never raises the entropy.
-
-    With ln α_i = β s_i − ln Z we have H = ln Z − β E_α[s]. Since d ln Z/dβ = E_α[s] and dE_α[s]/dβ = Var_α(s), the two
-    first terms cancel and −β Var_α(s) is left. It is zero only at β = 0 or when all scores are equal.
-    """
-    weights = softmax(scores, beta)
-    mean = float(weights @ scores)
-    return -beta * float(weights @ (scores - mean) ** 2)
-
-
 def top_weight_bound(margin: float, n: int) -> float:
     """The least that the largest weight can be when its score leads every other by `margin`: 1 / (1 +
     (n−1)e^{−margin}).

@@ -63,19 +63,6 @@ def break_even(model_width: int) -> float:
     return model_width / 2
 
 
-def truncate(matrix: Float[Array, "a b"], rank: int) -> Float[Array, "a b"]:
-    """The nearest matrix of that rank: the largest `rank` singular directions.
-
-    Its distance is σ_{rank+1} in the spectral norm and √(Σ_{k>rank} σ_k²) in the Frobenius norm, and no matrix of
-    that rank is nearer in either.
-    """
-    if not 0 <= rank <= min(matrix.shape):
-        raise LociError(f"a {matrix.shape[0]}×{matrix.shape[1]} matrix has rank 0 to {min(matrix.shape)}, not {rank}")
-    left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
-    nearest: Array = (left[:, :rank] * sizes[:rank]) @ right[:rank]
-    return nearest
-
-
 def effective_rank(spectrum: Float[Array, "k"]) -> float:
     """e^H of the singular values' shares: k for k equal ones, 1 for a single one. A rank that does not hang on a
     threshold.
@@ -85,21 +72,3 @@ def effective_rank(spectrum: Float[Array, "k"]) -> float:
         return 0.0
     shares = spectrum[spectrum > 0] / total
     return float(np.exp(-(shares * np.log(shares)).sum()))
-
-
-def energy_rank(spectrum: Float[Array, "k"], share: float = 0.9) -> int:
-    """How many of the largest singular values hold that share of Σσ²."""
-    if not 0 < share <= 1:
-        raise LociError(f"the share must be in (0, 1], it is {share}")
-    energy = np.sort(spectrum)[::-1] ** 2
-    if energy.sum() <= 0:
-        return 0
-    # A hair's breadth below the share, so that rounding does not ask for one direction more than there is.
-    return int(np.searchsorted(np.cumsum(energy) / energy.sum(), share - 1e-12) + 1)
-
-
-def truncation_error(query: Float[Array, "i j"], key: Float[Array, "i j"], rank: int) -> float:
-    """Share of W̃'s Frobenius norm that a truncation to `rank` loses: √(Σ_{k>rank}σ_k² / Σσ_k²)."""
-    spectrum = np.linalg.svd(fold(query, key), compute_uv=False)
-    total = float((spectrum**2).sum())
-    return math.sqrt(float((spectrum[rank:] ** 2).sum()) / total) if total > 0 else 0.0

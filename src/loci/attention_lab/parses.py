@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -17,7 +16,6 @@ from loci.attention_lab.distribution import Array
 from loci.errors import LociError
 
 ROOT = -1
-Looks = Literal["head", "dependent"]
 
 
 @dataclass(frozen=True)
@@ -117,36 +115,15 @@ def base_relation(relation: str) -> str:
     return relation.partition(":")[0]
 
 
-def parse_attention(parse: Parse, label: str, looks: Looks = "head") -> Float[Array, "n n"]:
+def parse_attention(parse: Parse, label: str) -> Float[Array, "n n"]:
     """α(label, word, w): the attention of a head that knows one relation and follows it without fail.
 
-    With `looks="head"`, a word that hangs on w by `label` puts all its weight on w. With `looks="dependent"`, a word
-    puts its weight evenly on its dependents by `label`. A word that has no such arc looks at itself: weights must sum
-    to 1, and its own value is the one that adds nothing new. Every row is a categorical distribution, so a softmax
-    reaches it in the limit of large scores, and the set of such heads, one a label, carries the whole parse.
+    A word whose head by `label` is w puts all its weight on w. A word without such an arc looks at itself: weights must
+    sum to 1, and its own value adds nothing new. Every row is a categorical distribution, so a softmax reaches it in
+    the limit of large scores, and such heads, one per label, carry the whole parse.
     """
-    if looks not in ("head", "dependent"):
-        raise LociError(f"a head looks at the head or the dependent, not {looks!r}")
-    weights = np.zeros((len(parse), len(parse)))
+    weights = np.eye(len(parse))
     for head, word, relation in parse.arcs:
         if relation == label:
-            source, target = (word, head) if looks == "head" else (head, word)
-            weights[source, target] = 1.0
-    alone = weights.sum(axis=1) == 0
-    weights[alone, alone] = 1.0
-    rows: Array = weights / weights.sum(axis=1, keepdims=True)
-    return rows
-
-
-def parse_from_attention(weights: dict[str, Float[Array, "n n"]]) -> tuple[list[int], list[str]]:
-    """Read a parse back from the heads of `parse_attention`: a word hangs where some label's head makes it look.
-
-    The root alone looks at itself under every label. This is the sense in which the heads carry the whole parse.
-    """
-    n = len(next(iter(weights.values())))
-    heads, relations = [ROOT] * n, ["root"] * n
-    for label, rows in weights.items():
-        for word, target in enumerate(rows.argmax(axis=1)):
-            if target != word:
-                heads[word], relations[word] = int(target), label
-    return heads, relations
+            weights[word, word], weights[word, head] = 0.0, 1.0
+    return weights

@@ -1,5 +1,4 @@
-"""Noisy keys: what one head that averages two values makes of them, in closed form and by simulation, and what k
-heads do.
+"""Noisy keys: what one head that averages two values makes of them, in closed form and simulated, and what several do.
 
 The keys are k_i ~ N(μ_i, Σ_i) with orthonormal means. `isotropic` is α in Σ_i = αI; `stretch` is s in
 Σ_a = αI + s·μ_aμ_aᵀ: one key whose length is uncertain (½ in the exercise). Knows nothing of models.
@@ -65,16 +64,6 @@ def swing_scale(beta: float, isotropic: float, stretch: float = STRETCH) -> floa
     return require_beta(beta) * math.sqrt(4 * noise.isotropic + noise.stretch)
 
 
-def swing(gamma: Float[Array, "*batch"], beta: float) -> Float[Array, "*batch"]:
-    """The share of v_a when α → 0 and k_a ≈ γμ_a: 1/(1 + e^{β(1−γ)}); v_b has the rest.
-
-    The scores are βγ and β, and β ≫ ln n silences the others. γ > 1 by a little and c ≈ v_a, γ < 1 by a little and c
-    ≈ v_b: c swings between the two and is seldom near ½(v_a + v_b).
-    """
-    share: Array = np.asarray(expit(require_beta(beta) * (gamma - 1)))
-    return share
-
-
 def share_cdf(share: Float[Array, "*batch"], scale: float) -> Float[Array, "*batch"]:
     """P(share of v_a ≤ w) = Φ(logit(w)/scale): the share is logit-normal, its log-odds N(0, scale²), see
     `swing_scale`.
@@ -85,31 +74,37 @@ def share_cdf(share: Float[Array, "*batch"], scale: float) -> Float[Array, "*bat
     return below
 
 
-def share_density(share: Float[Array, "*batch"], scale: float) -> Float[Array, "*batch"]:
-    """The derivative of `share_cdf`: φ(logit(w)/scale) / (scale·w(1−w)). Two-humped once scale² > 2.
+def share_variance(scale: float, mean: float = 0.0) -> float:
+    """Var of σ(z) for log-odds z ~ N(mean, scale²), by quadrature. With mean 0: scale²/16 for small noise, ¼ for large.
 
-    With z = logit(w) the slope of ln density in z is −z/scale² + tanh(z/2). At z = 0 it rises outwards when ½ >
-    1/scale².
-    """
-    if scale <= 0:
-        raise LociError(f"without noise the share is ½ and has no distribution: the scale is {scale}")
-    density: Array = np.exp(-0.5 * (logit(share) / scale) ** 2) / (math.sqrt(2 * math.pi) * scale * share * (1 - share))
-    return density
-
-
-def share_variance(scale: float) -> float:
-    """Var of the share of v_a: ∫ (σ(z) − ½)² N(z; 0, scale²) dz. It is scale²/16 for small noise and tends to ¼.
-
-    The mean is ½ by symmetry. Near 0, σ(z) ≈ ½ + z/4. For large scale the share is nearly 0 or 1 with even odds: a
-    coin, of variance ¼. So Var(c) along v_a − v_b rises from 0 to |v_a − v_b|²/4 as β grows: sharper is worse.
+    Near 0, σ(z) ≈ ½ + z/4. For large scale the share is nearly 0 or 1 with even odds: a coin, of variance ¼. So Var(c)
+    along v_a − v_b rises from 0 to |v_a − v_b|²/4 as β grows: sharper is worse.
     """
     if scale < 0:
         raise LociError(f"a standard deviation is at least 0, it is {scale}")
-    # Even steps over ±9 standard deviations: for a smooth integrand that dies off at both ends this converges very
-    # fast.
+    # Even steps over ±9 standard deviations: for a smooth integrand that vanishes at both ends this converges fast.
     z = np.linspace(-9.0, 9.0, QUADRATURE_POINTS)
-    mass = np.exp(-0.5 * z**2)
-    return float(((expit(scale * z) - 0.5) ** 2 * mass).sum() / mass.sum())
+    mass = np.exp(-0.5 * z**2) / np.exp(-0.5 * z**2).sum()
+    share = expit(mean + scale * z)
+    return float(mass @ (share - mass @ share) ** 2)
+
+
+def output_variance(values: Float[Array, "n v"], beta: float, heads: int, stretch: float = STRETCH) -> float:
+    """E|c − E c|² when only k_a is stretched and α → 0, for one head q = β(μ_a + μ_b) or two, q = βμ_a and βμ_b.
+
+    Only γ is random, and only the head that looks for a sees it: with scores βγ for a and fixed others, of which the
+    exponentials sum to R, its output is w·v_a + (1−w)·m, where w = σ(βγ − ln R) and m is the others' mean, weighed by
+    their exponentials. One head: R = e^β + n − 2, since b has score β. Two: R = n − 1, and the head's half of the
+    output has a quarter of the variance.
+    """
+    if heads not in (1, 2):
+        raise LociError(f"the formula is for one head or two, not {heads}")
+    scores = np.zeros(len(values) - 1)
+    scores[0] = require_beta(beta) if heads == 1 else 0.0
+    log_r = float(np.logaddexp.reduce(scores))
+    others = np.exp(scores - log_r) @ values[1:]
+    spread = share_variance(beta * math.sqrt(stretch), beta - log_r)
+    return float(((values[0] - others) ** 2).sum()) * spread / heads**2
 
 
 def two_head_failure(beta: float, n: int, stretch: float = STRETCH, epsilon: float = 0.1) -> float:
@@ -125,9 +120,9 @@ def two_head_failure(beta: float, n: int, stretch: float = STRETCH, epsilon: flo
 
 
 def split_targets(targets: Sequence[int], heads: int) -> list[tuple[int, ...]]:
-    """The targets dealt to `heads` heads as evenly as can be, in order."""
+    """The targets split over `heads` heads as evenly as can be, in order."""
     if not 1 <= heads <= len(targets):
-        raise LociError(f"{len(targets)} targets can be dealt to 1 to {len(targets)} heads, not {heads}")
+        raise LociError(f"{len(targets)} targets can be split over 1 to {len(targets)} heads, not {heads}")
     return [tuple(int(index) for index in part) for part in np.array_split(np.asarray(targets), heads)]
 
 

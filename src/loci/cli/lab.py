@@ -1,4 +1,4 @@
-"""Carry out one of the written exercises on attention, print the result, and write its figure.
+"""Carry out one of the written exercises on attention: print the result and write a page with its figures.
 
 examples:
   loci lab                                                    what there is
@@ -11,6 +11,7 @@ examples:
 from __future__ import annotations
 
 import json as json_format
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -50,11 +51,11 @@ def lab(
         train: For temperature: also train short runs, three seeds each.
         json: Print JSON instead of a table.
     """
-    from loci.attention_lab.catalogue import EXERCISES, carry_out
+    from loci.attention_lab.catalogue import EXERCISES
     from loci.attention_lab.exercises.result import LabSettings
 
     if name is None:
-        rows = [(exercise.name, exercise.statement) for exercise in EXERCISES.values()]
+        rows = [(key, exercise.statement) for key, exercise in EXERCISES.items()]
         if json:
             print(json_format.dumps([{"name": key, "statement": line} for key, line in rows], ensure_ascii=False))
         else:
@@ -73,18 +74,20 @@ def lab(
             raise LociError(f"{flag} belongs to loci lab {owner}", remedy=f"leave it out for {name}")
     if questions is not None and run is None:
         raise LociError("--questions are asked of a run", remedy="give --run RUN")
-    result = carry_out(name, LabSettings(seed, inputs, outputs, conllu, sentence, run, questions, train))
+    exercise = EXERCISES[name]
+    result = exercise.run(LabSettings(seed, inputs, outputs, conllu, sentence, run, questions, train))
     if out is None and not json:  # a person gets the figure, a script only what it asks for
         out = Path("lab")
     page = out / f"{name}.html" if out is not None else None
     if page is not None:
         from loci.report.attention.lab_page import lab_page
 
-        lab_page(result).write(page)
+        lab_page(name, exercise, result).write(page)
     if json:
-        print(json_format.dumps({**result.to_dict(), "page": str(page) if page else None}, ensure_ascii=False))
+        whole = {"name": name, **exercise.to_dict(), **asdict(result), "page": str(page) if page else None}
+        print(json_format.dumps(whole, ensure_ascii=False))
         return
-    print(f"{result.name}: {result.statement}\n")
+    print(f"{name}: {exercise.statement}\n")
     if result.rows:
         print_table(result.columns, result.rows)
     for finding in result.findings:

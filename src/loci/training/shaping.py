@@ -1,8 +1,8 @@
 """Loss shaping: terms that ask attention to be sharp, or near. Total loss = language-model loss + λ · term.
 
-Both are pure functions of a trace, so they come from the forward pass that the loss itself needs. A term that is
-minimised only by attention of a special form takes away what other heads may need: that it helps is a claim to be
-measured, not a property. Knows nothing of λ, of optimisation or of the loss it is added to.
+Both are pure functions of a trace, so they come from the forward pass that the loss itself needs. At the minimum of the
+loss over all texts no added term can improve the predictions; with finite text and imperfect optimisation it may.
+Knows nothing of λ, of optimisation or of the loss it is added to.
 """
 
 from __future__ import annotations

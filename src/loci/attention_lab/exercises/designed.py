@@ -11,17 +11,24 @@ from loci.attention_lab.design import (
     Head,
     exercise_head,
     identity_head,
-    place,
+    input_vectors,
     self_attention,
     symbol_vectors,
 )
-from loci.attention_lab.exercises.result import Cell, LabResult, LabSettings, MatrixPanel, Panel, curve, matrix_panel
+from loci.attention_lab.exercises.result import (
+    Cell,
+    Exercise,
+    LabResult,
+    LabSettings,
+    MatrixPanel,
+    Panel,
+    curve,
+    matrix_panel,
+)
 from loci.attention_lab.solver import Impossible, solve
 from loci.attention_lab.symbols import parse_inputs, parse_requests, show_sum
 
 BETA = 4.0
-DESIGN = "V = (u_bu_bᵀ−u_cu_cᵀ)/β², K = I, Q = (u_du_aᵀ+u_cu_dᵀ)/β² give c_2 ≈ u_b and c_1 ≈ u_b−u_c"
-SOLVE = "V, K, Q for requested outputs of one head, or the reason why there are none"
 
 
 def design(settings: LabSettings) -> LabResult:
@@ -29,7 +36,7 @@ def design(settings: LabSettings) -> LabResult:
     rng = settings.rng()
     d = 8
     vectors = symbol_vectors(rng, 4, d, BETA)
-    inputs = place(EXERCISE_INPUTS, EXERCISE_SYMBOLS, vectors)
+    inputs = input_vectors(EXERCISE_INPUTS, EXERCISE_SYMBOLS, vectors)
     names = [f"x_{i + 1} = {show_sum(terms)}" for i, terms in enumerate(EXERCISE_INPUTS)]
     rows: list[tuple[Cell, ...]] = []
     panels: list[Panel | MatrixPanel] = []
@@ -46,7 +53,7 @@ def design(settings: LabSettings) -> LabResult:
     errors: dict[str, list[float]] = {"c_2 from u_b": [], "c_1 from u_b − u_c": []}
     for beta in betas:
         scaled = vectors * float(beta) / BETA
-        _, outputs = self_attention(place(EXERCISE_INPUTS, EXERCISE_SYMBOLS, scaled), exercise_head(scaled))
+        _, outputs = self_attention(input_vectors(EXERCISE_INPUTS, EXERCISE_SYMBOLS, scaled), exercise_head(scaled))
         wanted = (scaled[1], scaled[1] - scaled[2])
         for name, output, target in zip(errors, (outputs[1], outputs[0]), wanted, strict=True):
             errors[name].append(float(np.linalg.norm(output - target) / np.linalg.norm(target)))
@@ -60,8 +67,6 @@ def design(settings: LabSettings) -> LabResult:
         )
     )
     return LabResult(
-        "design",
-        DESIGN,
         (
             "With K = Q = V = I position 2 copies itself: c_2 = u_a. No δ added to x_2 helps, since 1 + δ² > δ for "
             "every real δ.",
@@ -88,9 +93,9 @@ def solved(settings: LabSettings) -> LabResult:
             if answer.universal
             else "No head does this whose positions each attend evenly to at most two different inputs"
         )
-        return LabResult("solve", SOLVE, (question, f"{scope}: {answer.reason}."), ("matrix", "entry", "value"), ())
+        return LabResult((question, f"{scope}: {answer.reason}."), ("matrix", "entry", "value"), ())
     vectors = symbol_vectors(settings.rng(), len(answer.symbols), len(answer.symbols) + 2, BETA)
-    weights, outputs = self_attention(place(inputs, answer.symbols, vectors), answer.in_space(vectors))
+    weights, outputs = self_attention(input_vectors(inputs, answer.symbols, vectors), answer.in_space(vectors))
     shares = outputs @ vectors.T / BETA**2
     found = "; ".join(
         f"c_{i} = {show_sum({name: round(float(v), 3) for name, v in zip(answer.symbols, shares[i - 1], strict=True)})}"
@@ -103,8 +108,6 @@ def solved(settings: LabSettings) -> LabResult:
     names = [f"x_{i + 1} = {show_sum(terms)}" for i, terms in enumerate(inputs)]
     symbols = [f"u_{name}" for name in answer.symbols]
     return LabResult(
-        "solve",
-        SOLVE,
         (
             question,
             f"Found: {looks}. At β = {BETA:g}: {found}. K = I; the entries are the factors of each u_s u_tᵀ / β².",
@@ -127,3 +130,42 @@ def _entries(head: Head, symbols: tuple[str, ...]) -> list[tuple[Cell, ...]]:
         for name, matrix in (("V", head.value), ("Q", head.query))
         for s, t in np.argwhere(np.abs(matrix) > 1e-9)
     ]
+
+
+SYMBOLS = {
+    r"u_a, u_b, u_c, u_d": "mutually orthogonal vectors of length β",
+    r"x_1, \dots, x_n": "the inputs, sums of these vectors",
+    r"V, K, Q": "value, key and query matrices of one head without positions",
+    r"c_i": "the output at position i",
+}
+ATTENTION = {
+    "One head, all inputs visible.": r"c_i = \sum_j \alpha_{ij} V x_j, \qquad "
+    r"\alpha_{ij} = \frac{e^{(Q x_i) \cdot (K x_j)}}{\sum_l e^{(Q x_i) \cdot (K x_l)}}"
+}
+DESIGN = Exercise(
+    "V = (u_bu_bᵀ−u_cu_cᵀ)/β², K = I, Q = (u_du_aᵀ+u_cu_dᵀ)/β² give c_2 ≈ u_b and c_1 ≈ u_b−u_c",
+    "Given x_1 = u_d + u_b, x_2 = u_a, x_3 = u_c + u_b. What is c_2 when K, Q and V are the identity, and can adding "
+    "u_c or u_d to x_2 make it copy u_b? Find V, K, Q that give c_2 ≈ u_b and c_1 ≈ u_b − u_c.",
+    SYMBOLS,
+    ATTENTION
+    | {
+        "V keeps u_b and turns u_c around.": r"V = \frac{u_b u_b^\top - u_c u_c^\top}{\beta^2}, \qquad K = I",
+        "Position 2 looks for u_d, position 1 for u_c.": r"Q = \frac{u_d u_a^\top + u_c u_d^\top}{\beta^2}",
+        "What comes out, up to weights of order e^{−β²}.": r"c_2 \approx V x_1 = u_b, \qquad c_1 \approx V x_3 = "
+        r"u_b - u_c",
+    },
+    design,
+)
+SOLVE = Exercise(
+    "V, K, Q for requested outputs of one head, or the reason why there are none",
+    "Given inputs and wanted outputs, find matrices of one head that produce them, or say why there are none.",
+    SYMBOLS | {r"W = Q^\top K": "the matrix of the scores", r"S_i": "the inputs that position i attends to"},
+    ATTENTION
+    | {
+        "V is a linear system: each wanted output is V applied to the mean of the inputs attended to.": r"V \cdot "
+        r"\frac{1}{|S_i|} \sum_{j \in S_i} x_j = c_i",
+        "The scores are a linear program: the inputs attended to lead all others.": r"x_i^\top W x_j \ge x_i^\top W "
+        r"x_l + \beta^2 \qquad j \in S_i,\ l \notin S_i",
+    },
+    solved,
+)

@@ -1,9 +1,12 @@
-"""What an exercise hands back: findings, one table, and panels as plain data. Knows nothing of how they are drawn."""
+"""An exercise as data: how it is set, what may be told to it, and what comes out: findings, a table and panels.
+
+Knows nothing of how they are drawn.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -93,26 +96,6 @@ class ArcPanel:
 
 
 @dataclass(frozen=True)
-class LabResult:
-    """One exercise, carried out."""
-
-    name: str
-    statement: str
-    findings: tuple[str, ...]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    panels: tuple[Panel | MatrixPanel | ArcPanel, ...] = ()
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        assert all(len(row) == len(self.columns) for row in self.rows), "a row has as many cells as there are columns"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, for JSON."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
 class LabSettings:
     """What an exercise may be told."""
 
@@ -131,9 +114,33 @@ class LabSettings:
 
 
 @dataclass(frozen=True)
-class Exercise:
-    """A named exercise: its claim in one line, and the function that carries it out."""
+class LabResult:
+    """What came out of an exercise."""
 
-    name: str
+    findings: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    panels: tuple[Panel | MatrixPanel | ArcPanel, ...] = ()
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        assert all(len(row) == len(self.columns) for row in self.rows), "a row has as many cells as there are columns"
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise as it is set, and the function that carries it out."""
+
     statement: str
+    """The claim in one line of plain text."""
+    question: str
+    """What is asked, in plain text."""
+    symbols: Mapping[str, str]
+    """LaTeX of every symbol of the formulas, and what it means."""
+    formulas: Mapping[str, str]
+    """What each formula says, and its LaTeX."""
     run: Callable[[LabSettings], LabResult] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The exercise as plain data, for JSON."""
+        return {name: value for name, value in vars(self).items() if name != "run"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from loci.attention_lab.exercises.result import Cell, Curve, LabResult, LabSettings, Numbers, Panel, curve
+from loci.attention_lab.exercises.result import Cell, Curve, Exercise, LabResult, LabSettings, Numbers, Panel, curve
 from loci.attention_lab.folding import FoldingCost, break_even, effective_rank, fold
 from loci.attention_lab.temperature import (
     entropy_at_start,
@@ -23,8 +23,6 @@ WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 KEYS = 128
 SEEDS = (0, 1, 2)
 SMOOTH = 10
-TEMPERATURE = "components of unit variance make h·e of variance I, so β = 1/√I; without it attention starts frozen"
-FOLDING = "W̃ = W_QᵀW_K/√I gives the same scores from J² parameters a head against 2IJ: equal at I = J/2"
 
 
 def scaled(settings: LabSettings) -> LabResult:
@@ -49,7 +47,7 @@ def scaled(settings: LabSettings) -> LabResult:
             "Variance of h·e",
             "I, width of a head",
             "variance",
-            (curve("I", WIDTHS, WIDTHS, "dashes"), curve("drawn", WIDTHS, variances, "dots")),
+            (curve("I", WIDTHS, WIDTHS, "dashes"), curve("simulated", WIDTHS, variances, "dots")),
             log_x=True,
             log_y=True,
         ),
@@ -66,15 +64,15 @@ def scaled(settings: LabSettings) -> LabResult:
                     [typical_entropy(float(w), KEYS) for w in WIDTHS],
                     "dashes",
                 ),
-                curve("ln n: all alike", WIDTHS, [most] * len(WIDTHS), "dashes"),
+                curve("ln n: uniform", WIDTHS, [most] * len(WIDTHS), "dashes"),
             ),
             log_x=True,
         ),
     ]
     findings = [
         f"Scaled, entropy stays near ln n − ½ = {most - 0.5:.2f} at every width. Unscaled it falls with the width; "
-        f"beyond I* = 2 ln n = {frozen_width(KEYS):.1f} a few random places hold nearly all the weight from the "
-        "start.",
+        f"beyond I* = 2 ln n = {frozen_width(KEYS):.1f} a few random positions get nearly all the weight from "
+        "the start.",
     ]
     if settings.train:
         finding, panel = _trained(settings.seed)
@@ -83,10 +81,8 @@ def scaled(settings: LabSettings) -> LabResult:
     else:
         findings.append("The effect on training: loci lab temperature --train (three seeds each, a few minutes).")
     return LabResult(
-        "temperature",
-        TEMPERATURE,
         tuple(findings),
-        ("I", "variance, formula", "variance, drawn", "1/√I", "entropy at β = 1/√I", "entropy at β = 1"),
+        ("I", "variance, formula", "variance, simulated", "1/√I", "entropy at β = 1/√I", "entropy at β = 1"),
         rows,
         tuple(panels),
         settings.seed,
@@ -115,7 +111,7 @@ def _trained(seed: int) -> tuple[str, Panel]:
         f"{losses['β = 1'].shape[1]} steps, mean and spread of {len(SEEDS)} seeds: {', '.join(ends)}."
     )
     return finding, Panel(
-        "Loss of a short run (band: spread of three seeds)", "step", "nats a character", tuple(curves)
+        "Loss of a short run (band: spread of three seeds)", "step", "nats per character", tuple(curves)
     )
 
 
@@ -139,7 +135,7 @@ def folded(settings: LabSettings) -> LabResult:
         )
     ]
     findings = [
-        "At d = 256 and 8 heads folding costs 524,288 against 131,072 parameters a layer; two factors cap the rank "
+        "At d = 256 and 8 heads folding costs 524,288 against 131,072 parameters per layer; two factors cap the rank "
         "at 32.",
     ]
     if settings.run is None:
@@ -159,8 +155,6 @@ def folded(settings: LabSettings) -> LabResult:
         findings += more
         panels += extra
     return LabResult(
-        "folding",
-        FOLDING,
         tuple(findings),
         ("J", "heads", "I", "2IJ × heads", "J² × heads", "break-even I", "rank cap"),
         tuple(rows),
@@ -218,3 +212,44 @@ def _of_run(settings: LabSettings) -> tuple[list[str], list[Panel]]:
             + "."
         )
     return findings, panels
+
+
+TEMPERATURE = Exercise(
+    "components of unit variance make h·e of variance I, so β = 1/√I; without it attention starts frozen",
+    "A score is the inner product of a query h and a key e with I components. What is its variance when the components "
+    "are independent with mean 0 and variance 1, and by which β must it be multiplied to have variance 1? What happens "
+    "to attention over n keys without that factor?",
+    {
+        r"h, e \in \mathbb{R}^I": "a query and a key with independent components of mean 0 and variance 1",
+        r"I": "the width of a head",
+        r"\beta": "the factor on the scores, the inverse temperature",
+        r"n": "the number of keys",
+        r"H": "the entropy of the attention weights, in nats",
+    },
+    {
+        "The I products are uncorrelated, each of variance 1.": r"\operatorname{Var}(h \cdot e) = \sum_{i=1}^I "
+        r"\operatorname{E}[h_i^2]\operatorname{E}[e_i^2] = I",
+        "Hence the factor.": r"\operatorname{Var}(\beta\, h \cdot e) = \beta^2 I = 1 \iff \beta = \frac{1}{\sqrt{I}}",
+        "Entropy over many keys with scores of variance σ²; beyond I* = 2 ln n unscaled attention freezes.": r"H "
+        r"\approx \ln n - \tfrac{1}{2}\sigma^2 \quad (\sigma^2 < 2 \ln n)",
+    },
+    scaled,
+)
+FOLDING = Exercise(
+    "W̃ = W_QᵀW_K/√I gives the same scores from J² parameters per head against 2IJ: equal at I = J/2",
+    "Scores use the query and key matrices only through their product. Write it as one matrix W̃. How many parameters "
+    "does each form have, when are they equal, and what does the folded form gain?",
+    {
+        r"x_1, x_2 \in \mathbb{R}^J": "two inputs",
+        r"W_Q, W_K \in \mathbb{R}^{I \times J}": "query and key matrices of one head",
+        r"\widetilde{W}": "the folded matrix",
+        r"I, J": "the width of a head and of the model",
+    },
+    {
+        "The same scores from one matrix.": r"\frac{1}{\sqrt{I}}(W_Q x_1) \cdot (W_K x_2) = "
+        r"x_1^\top \widetilde{W} x_2, \qquad \widetilde{W} = \frac{W_Q^\top W_K}{\sqrt{I}}",
+        "Two factors are smaller below I = J/2, and cap the rank.": r"2IJ < J^2 \iff I < \tfrac{1}{2}J, \qquad "
+        r"\operatorname{rank} \widetilde{W} \le I",
+    },
+    folded,
+)

@@ -66,12 +66,13 @@ FIGURES: tuple[tuple[str, str, Callable[[Measured], float]], ...] = (
     ("recall", "exact match on held-out people, %", lambda m: 100 * m.recall),
 )
 
-UNIVERSALITY = (
-    "The argument: transformers of enough width and depth approximate any continuous map between sequences, and the "
-    "proof needs heads that may look softly and anywhere. A term that is least for attention to one place, or to near "
-    "places, prices functions that the plain loss leaves free. It can help only as a prior, where data are few; with λ "
-    "large enough it must hurt whatever needs the priced attention. Recall needs it: the answer hangs on a name far "
-    "behind."
+QUESTION = (
+    "The problem set argues: suppose the model can represent the true distribution of the next character, and training "
+    "finds the minimum of the loss over the whole population of texts. At that minimum the model predicts with the "
+    "true distribution, and nothing predicts better. A term that asks attention to be sharp, or near, either leaves "
+    "that minimum where it is or moves it away. So under these assumptions no such term can help. Training meets "
+    "neither: it sees a finite text, and it stops where the optimiser has got to. The terms may still help there: by a "
+    "prior that generalises better, or by making the optimisation easier. Whether they do is measured here."
 )
 
 
@@ -90,7 +91,7 @@ def shaping_report(
         subtitle=QUICK_NOTE if quick else f"{len(conditions)} settings at equal steps, {seeds_of(seeds)} each.",
         cards=[(name, cell, "without shaping") for name, cell in zip(_HEADERS[1:4], rows[0][1:4], strict=True)],
         sections=[
-            Section("The question", UNIVERSALITY),
+            Section("The question", QUESTION),
             Section(
                 "What was measured",
                 " ".join(verdicts),

@@ -1,9 +1,9 @@
 """Does shaping attention help? Focus and near terms over λ, against the loss of language, the parse and recall.
 
-The argument against: a transformer is a universal approximator of sequence functions *because* its heads may attend
-softly and far. A term that is least for one-place or near attention removes functions from what is reachable at no
-cost, so at best it helps as a prior where data are few, and at a large λ it must hurt. The problem set argues this;
-here it is measured, at equal steps, over several seeds. Knows the order of the steps; each step is another room's.
+The problem set argues that no such term can help if training finds the minimum of the loss over the whole population of
+texts: there the model predicts with the true distribution already, and a term can only move it away. With finite text
+and an imperfect optimiser a term may still help generalisation or optimisation. Here it is measured, at equal steps,
+over several seeds. Knows the order of the steps; each step is another room's.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from loci.report.style import PALETTE, faded
 STYLE = """<style>
 .heats { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1.2rem 0; }
 .heats figure { margin: 0; max-width: 100%; }
+.heats figcaption { width: 0; min-width: 100%; }
 table.heat { width: auto; font-size: .8rem; }
 table.heat th { font-weight: 400; padding: .1rem .4rem; border: 0; color: var(--ink); }
 table.heat th { text-align: right; white-space: nowrap; }

@@ -55,7 +55,7 @@ def panel_figure(panel: Panel) -> go.Figure:
         yaxis={"title": mathematics(panel.y_label), "type": "log" if panel.log_y else "linear"},
     )
     if panel.log_x:
-        figure.update_xaxes(tickvals=sorted({x for curve in panel.curves for x in curve.x}))
+        figure.update_xaxes(tickvals=min((curve.x for curve in panel.curves), key=len))
     if panel.log_y:
         figure.update_yaxes(exponentformat="power", dtick="auto")
     return figure
