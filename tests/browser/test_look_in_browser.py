@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from loci.attention_lab.catalogue import carry_out
+from loci.answering.answer import Answer
+from loci.attention_lab.catalogue import EXERCISES
 from loci.attention_lab.exercises.result import LabSettings
 from loci.attention_lab.looking import look
 from loci.model import GPT, GPTConfig
@@ -34,10 +35,11 @@ def pages(tmp_path_factory):
     vocab = Vocab.from_text(QUESTION + "Warsaw")
     config = GPTConfig(len(vocab), block_size=128, n_layer=4, n_head=8, n_embd=32)
     model = GPT(config, generator=torch.Generator().manual_seed(0)).eval()
-    view = look(model, vocab, QUESTION, generator=torch.Generator().manual_seed(0), answer="Warsaw", draws=2)
+    answer = Answer(QUESTION, "Jolanta Maria Brzostowska Andrzejewska Pick", None, "Warsaw", 0.5, 0.5, known=True)
+    view = look(model, vocab, answer, generator=torch.Generator().manual_seed(0), given="Warsaw", draws=2)
     look_page(view, "run").write(folder / "look.html")
-    for name in ("parse", "noisy-keys"):
-        lab_page(carry_out(name, LabSettings())).write(folder / f"{name}.html")
+    for name in ("parse", "noisy-keys", "heads"):
+        lab_page(name, EXERCISES[name], EXERCISES[name].run(LabSettings())).write(folder / f"{name}.html")
     return folder
 
 
@@ -55,7 +57,7 @@ def opened(browser, path, width, scheme):
     return page
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_a_question_of_sixty_characters_reads(browser, pages, width, scheme):
     page = opened(browser, pages / "look.html", width, scheme)
     characters = page.locator(".strip.pick .c")
@@ -78,15 +80,15 @@ def test_choosing_a_head_and_a_character(browser, pages):
     assert page.locator(".look-title").inner_text() == "Layer 2, head 3"
     assert page.locator('.look-grid button[aria-pressed="true"]').count() == 1
     page.locator(".strip.pick .c").nth(11).click()
-    assert page.locator(".look-said").inner_text().startswith("From “o”, place 12:")
+    assert page.locator(".look-said").inner_text().startswith("From “o”, position 12:")
     assert page.locator(".strip.pick .c.later").count() == len(QUESTION) + 1 + len("Warsaw") - 12
     page.locator(".strip.pick").focus()
     page.keyboard.press("ArrowRight")
-    assert "place 13" in page.locator(".look-said").inner_text()
+    assert "position 13" in page.locator(".look-said").inner_text()
     page.close()
 
 
-@pytest.mark.parametrize("name", ["parse", "noisy-keys"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["parse", "noisy-keys", "heads"])
+@pytest.mark.parametrize("width", [1280, 360])
 def test_exercises_fit_the_screen(browser, pages, name, width):
     opened(browser, pages / f"{name}.html", width, "light").close()

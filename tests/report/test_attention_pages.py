@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from loci.answering.answer import Answer
 from loci.attention_lab.catalogue import EXERCISES
 from loci.attention_lab.exercises.result import LabSettings, Panel, curve, matrix_panel
 from loci.attention_lab.head_reading import parse_with_heads, random_model, readable
@@ -105,9 +106,14 @@ def tiny():
     return GPT(config, generator=torch.Generator().manual_seed(0)).eval()
 
 
+def seen(question, subject, text):
+    answer = Answer(question, subject, None, text, 0.5, 0.5, known=True)
+    return look(tiny(), VOCAB, answer, generator=torch.Generator().manual_seed(0), given=text, draws=2)
+
+
 def test_the_page_of_an_answer():
     question = "Where was Ada Lovelace <b born?"
-    view = look(tiny(), VOCAB, question, generator=torch.Generator().manual_seed(0), answer="Rhode", draws=2)
+    view = seen(question, "Ada Lovelace", "Rhode")
     object.__setattr__(view.trace, "clean", float(view.trace.corrupted.mean()) + 1)
     text = look_page(view, "run").html()
     assert_self_contained(text)
@@ -123,7 +129,7 @@ def test_the_page_of_an_answer():
 
 
 def test_an_answer_that_noise_does_not_harm_has_no_trace_to_show():
-    view = look(tiny(), VOCAB, "Where was Ada born?", generator=torch.Generator().manual_seed(0), answer="a", draws=2)
+    view = seen("Where was Ada born?", "Ada", "a")
     object.__setattr__(view.trace, "clean", float(view.trace.corrupted.mean()))
     assert "nothing to bring back" in look_page(view, "run").html()
 

@@ -79,9 +79,9 @@
       }
     }
     pen.strokeStyle = css("--line"); pen.lineWidth = 1;
-    for (const place of [data.subject[0], data.subject[1], data.prompt]) {
-      if (place >= n) continue;
-      const at = margin + place * size - 0.5;
+    for (const position of [data.subject[0], data.subject[1], data.prompt]) {
+      if (position >= n) continue;
+      const at = margin + position * size - 0.5;
       pen.beginPath(); pen.moveTo(at, margin / 2); pen.lineTo(at, margin + n * size);
       pen.moveTo(margin / 2, at); pen.lineTo(margin + n * size, at); pen.stroke();
     }
@@ -102,7 +102,7 @@
     const best = row.indexOf(most);
     const onName = row.slice(...data.subject).reduce((sum, value) => sum + value, 0);
     title.textContent = data.maps[map];
-    said.textContent = `From “${data.symbols[from]}”, place ${from + 1}: most on “${data.symbols[best]}”, place ${best + 1} ` +
+    said.textContent = `From “${data.symbols[from]}”, position ${from + 1}: most on “${data.symbols[best]}”, position ${best + 1} ` +
       `(${most.toFixed(2)}); on the name in all ${onName.toFixed(2)}.`;
     large();
   }

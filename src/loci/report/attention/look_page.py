@@ -97,7 +97,7 @@ def _attention(view: Look) -> Markup:
         "from": asking,
     }
     text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-    columns = f"grid-template-columns: 3.6rem repeat({heads + 2}, minmax(0, 4.4rem))"
+    columns = f"grid-template-columns: var(--names) repeat({heads + 2}, minmax(0, 4.4rem))"
     assert packed.shape[1:] == (width, width)
     return Markup(
         f'<div class="look-grid" style="{columns}">{"".join(cells)}</div>'
