@@ -1,32 +1,75 @@
 """Loci: a laboratory for attention and pretrained knowledge in small transformers.
 
-import loci
-run = loci.load("run")
-print(run.ask("Where was Alfred Mele born?"))
+    import loci
+
+    run = loci.load("run")
+    run.ask("Where was Alfred Mele born?")
+
+Names are imported when they are first used: `import loci` itself needs neither torch nor numpy.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from loci.answering.ask import LoadedRun
+    from loci.answering.answer import Answer
+    from loci.api import Activations, Evaluation, Run, evaluate, load, make_world, recipe, train
+    from loci.errors import LociError
+    from loci.model import GPT, GPTConfig
+    from loci.recipes import RECIPES
     from loci.text.corpus import Corpus
+    from loci.text.questions import Questions
+    from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage
+    from loci.training.sources import TrainingData
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load"]
+
+_PLACES = {
+    "loci.api": ("load", "train", "evaluate", "make_world", "recipe", "Run", "Evaluation", "Activations"),
+    "loci.answering.answer": ("Answer",),
+    "loci.text.corpus": ("Corpus",),
+    "loci.text.questions": ("Questions",),
+    "loci.training.sources": ("TrainingData",),
+    "loci.recipes": ("RECIPES",),
+    "loci.training.plan": ("Recipe", "Stage", "LabelStep", "MixtureComponent"),
+    "loci.model": ("GPT", "GPTConfig"),
+    "loci.errors": ("LociError",),
+}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+
+__all__ = [
+    "RECIPES",
+    "Activations",
+    "Answer",
+    "Corpus",
+    "Evaluation",
+    "GPT",
+    "GPTConfig",
+    "LabelStep",
+    "LociError",
+    "MixtureComponent",
+    "Questions",
+    "Recipe",
+    "Run",
+    "Stage",
+    "TrainingData",
+    "__version__",
+    "evaluate",
+    "load",
+    "make_world",
+    "recipe",
+    "train",
+]
 
 
-def load(run: str | Path, *, corpus: str | Path | Corpus | None = None, template: str | None = None) -> LoadedRun:
-    """Make a run ready to be asked: `loci.load("run").ask("Where was Alfred Mele born?")`.
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'loci' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return value
 
-    Args:
-        run: The folder that `loci train` wrote, or one of its checkpoints.
-        corpus: Where evidence is looked for; default: the corpus the run remembers, if it is still there.
-        template: The question's form, such as "Where did {subject} die?"; default: the run's own.
-    """
-    from loci.answering.ask import load as make_ready  # torch comes with it: `loci --help` must not wait for that
 
-    return make_ready(run, corpus=corpus, template=template)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,7 +10,7 @@ import loci
 from loci.answering import ask as ask_module
 from loci.answering.answer import UNREADABLE, UNSURE
 from loci.answering.answerer import make_answerer
-from loci.answering.ask import LoadedRun, load
+from loci.answering.ask import Asker, load
 from loci.answering.confidence import FILE, THRESHOLD, RunCalibration, Temperature, write_calibration
 from loci.data.prompts import I_DONT_KNOW, question_prompt
 from loci.errors import LociError
@@ -85,11 +85,11 @@ def test_a_learned_answer_comes_with_its_probability_rivals_and_lines(run):
 
 def test_beam_probabilities_are_those_of_exact_scoring(loaded):
     questions = Questions.from_pairs([(f"Where was {name} born?", None) for name in (*FACTS, "Zed Kay")])
-    for question, answer in zip(questions, make_answerer(loaded.model).answer(questions, n=8), strict=True):
+    for question, answer in zip(questions, make_answerer(loaded.loaded).answer(questions, n=8), strict=True):
         answers = [(answer.text, answer.probability), *((a.text, a.probability) for a in answer.alternatives)]
-        prompt = question_prompt(loaded.model.vocab, question.text)
-        ids = [loaded.model.vocab.encode(text) for text, _ in answers]
-        exact = score_candidates(loaded.model.model, [prompt], ids, stop_id=MASK_ID)[0]
+        prompt = question_prompt(loaded.loaded.vocab, question.text)
+        ids = [loaded.loaded.vocab.encode(text) for text, _ in answers]
+        exact = score_candidates(loaded.loaded.model, [prompt], ids, stop_id=MASK_ID)[0]
         assert [p for _, p in answers] == pytest.approx([math.exp(value) for value in exact], rel=1e-4)
         assert [p for _, p in answers] == sorted((p for _, p in answers), reverse=True)
 
@@ -116,7 +116,7 @@ def test_taught_silence_is_no_answer(loaded):
     assert found.declined
     assert I_DONT_KNOW not in {found.text, *(other.text for other in found.alternatives)}
     assert found.reason_probabilities[UNSURE] > 0.8
-    (row,) = ask_rows(loaded.model, Questions.from_pairs([("Where was Nobody born?", None)]), n=4, split="unseen")
+    (row,) = ask_rows(loaded.loaded, Questions.from_pairs([("Where was Nobody born?", None)]), n=4, split="unseen")
     assert row.abstained
     assert (row.prediction, row.probability) == (found.text, found.probability)
     assert row.split == "unseen"
@@ -177,7 +177,7 @@ def test_an_empty_question_is_an_error(loaded):
 def test_a_calibration_decides_when_the_run_has_one(run, tmp_path):
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
-    model = load(copy).model.hash
+    model = load(copy).loaded.hash
     write_calibration(copy, calibration(model))
     found = load(copy).ask("Where was Ann Lee born?")
     assert found.threshold == 0.7
@@ -235,9 +235,9 @@ def test_the_template_can_be_any(run):
 
 
 def test_asking_draws_nothing_and_changes_nothing(loaded):
-    before = {name: value.clone() for name, value in loaded.model.model.state_dict().items()}
+    before = {name: value.clone() for name, value in loaded.loaded.model.state_dict().items()}
     state = torch.get_rng_state()
     loaded.ask("Where was Ann Lee born?")
     assert torch.equal(torch.get_rng_state(), state)
-    assert all(torch.equal(before[name], value) for name, value in loaded.model.model.state_dict().items())
-    assert dataclasses.is_dataclass(LoadedRun)
+    assert all(torch.equal(before[name], value) for name, value in loaded.loaded.model.state_dict().items())
+    assert dataclasses.is_dataclass(Asker)

@@ -29,10 +29,10 @@ LINES = 3
 
 
 @dataclass(frozen=True)
-class LoadedRun:
-    """A run ready to be asked, again and again."""
+class Asker:
+    """A model ready to be asked, again and again, and the corpus that evidence comes from."""
 
-    model: LoadedModel
+    loaded: LoadedModel
     index: EvidenceIndex | None = None
     remarks: tuple[str, ...] = ()
     """What a reader of the answers should know: a corpus that is gone, a calibration of other weights."""
@@ -40,7 +40,7 @@ class LoadedRun:
     @property
     def confidence(self) -> Confidence:
         """The run's calibration and threshold."""
-        return confidence_of(self.model)
+        return confidence_of(self.loaded)
 
     def ask(
         self,
@@ -57,8 +57,8 @@ class LoadedRun:
         Args:
             question: Of any template. "he", "she" or "they" means the last subject of `history`.
             history: Earlier questions and answers, the earliest first.
-            threshold: Answers less probable than this are withheld; default: `self.threshold`.
-            alternatives: How many rivals to give at most.
+            threshold: Answers less probable than this are withheld; default: the run's own.
+            alternatives: How many other answers to give at most.
             lines: How many lines of the corpus to give at most.
             candidates: Consider these answers only, each scored exactly.
         """
@@ -86,7 +86,7 @@ class LoadedRun:
             raise LociError(f"alternatives and lines must not be negative, they are {alternatives} and {lines}")
         given = questions if isinstance(questions, Questions) else _questions(questions)
         references = self._references(given, history)
-        answerer = make_answerer(self.model, threshold=threshold)
+        answerer = make_answerer(self.loaded, threshold=threshold)
         rows = tuple(
             Question(reference.question, (), reference.subject, question.number, question.relation)
             for question, reference in zip(given, references, strict=True)
@@ -100,7 +100,7 @@ class LoadedRun:
 
     def _references(self, questions: Questions, history: Sequence[str]) -> list[Reference | Answer]:
         """Whom each question means; silence where a pronoun means nobody."""
-        resolver = Resolver(self.model.templates)
+        resolver = Resolver(self.loaded.templates)
         said = list(history)
         found: list[Reference | Answer] = []
         for question in questions:
@@ -131,7 +131,7 @@ class LoadedRun:
         return tuple(found[:limit]), bool(own)
 
 
-def load(run: str | Path, *, corpus: str | Path | Corpus | None = None, template: str | None = None) -> LoadedRun:
+def load(run: str | Path, *, corpus: str | Path | Corpus | None = None, template: str | None = None) -> Asker:
     """Make a run ready to be asked.
 
     Args:
@@ -153,7 +153,7 @@ def load(run: str | Path, *, corpus: str | Path | Corpus | None = None, template
     calibration = read_calibration(home) if home is not None else None
     if calibration is not None and calibration.model != loaded.hash:
         remarks.append(f"{home}: the calibration belongs to other weights and is not used; fit it again")
-    return LoadedRun(loaded, EvidenceIndex(text) if text is not None else None, tuple(remarks))
+    return Asker(loaded, EvidenceIndex(text) if text is not None else None, tuple(remarks))
 
 
 def _can_search() -> bool:

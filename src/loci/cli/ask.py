@@ -72,12 +72,12 @@ def ask(
 
     answers = put(questions, said)
     if file is not None:
-        more = Questions.read(file, relations=relations_from(template.text for template in loaded.model.templates))
+        more = Questions.read(file, relations=relations_from(template.text for template in loaded.loaded.templates))
         answers += put(more, [*said, *(answer.question for answer in answers)])
     if json:
         whole = {
             "run": str(run),
-            "model": loaded.model.hash,
+            "model": loaded.loaded.hash,
             "calibrated": loaded.confidence.calibrator is not None,
             "remarks": list(loaded.remarks),
             "answers": [answer.as_dict() for answer in answers],

@@ -11,14 +11,9 @@ from __future__ import annotations
 import json as json_format
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import tyro
-
-if TYPE_CHECKING:
-    from loci.generation import Window
-    from loci.model import GPT
-
 
 LONGEST = 10**7
 """Characters of one text: hours of writing."""
@@ -64,6 +59,7 @@ def sample(
 
     from loci.errors import LociError
     from loci.generation import Sampler, generate, stream
+    from loci.generation.context import trained_window
     from loci.text.vocab import MASK_ID
     from loci.training.checkpoint import load_model
 
@@ -74,7 +70,7 @@ def sample(
     loaded = load_model(run)
     ids = loaded.vocab.encode(prompt)
     stop_id = MASK_ID if until_mask else None
-    window = _window(loaded.model, context, keep)
+    window = trained_window(loaded.model, context, keep)
     generator = torch.Generator().manual_seed(seed)
     if json:
         results = generate(
@@ -113,12 +109,3 @@ def sample(
             sys.stdout.write(loaded.vocab.symbols[index])
             sys.stdout.flush()
         print()
-
-
-def _window(model: GPT, context: int | None, keep: int | None) -> Window:
-    """What the model looks back over: by default what it was trained on, halved when full."""
-    from loci.generation import Window
-
-    trained = model.config.block_size
-    size = context if context is not None else min(trained, model.limit or trained)
-    return Window(size, keep if keep is not None else max(1, size // 2))

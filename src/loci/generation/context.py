@@ -56,6 +56,13 @@ def resolve_window(model: GPT, window: Window | None) -> Window | None:
     return window
 
 
+def trained_window(model: GPT, size: int | None = None, keep: int | None = None) -> Window:
+    """What a model that writes on looks back over: by default what it was trained on, halved when full."""
+    trained = model.config.block_size
+    size = size if size is not None else min(trained, model.limit or trained)
+    return Window(size, keep if keep is not None else max(1, size // 2))
+
+
 @contextmanager
 def reading(model: GPT) -> Iterator[None]:
     """No gradients and no dropout inside; the model's mode is put back afterwards."""

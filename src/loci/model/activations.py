@@ -27,6 +27,7 @@ latents, then T characters in the causal perceiver). Knows nothing of text or of
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -35,8 +36,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from loci.errors import LociError
+from loci.model.cache import Cache
 from loci.model.gpt import GPT
-from loci.model.tap import Patch, Tap
+from loci.model.tap import Patch, Tap, Trace
 from loci.registry import did_you_mean
 
 IN_A_BLOCK = ("resid_pre", "attn.pattern", "attn.head_out", "attn.out", "resid_mid", "mlp.out", "resid_post")
@@ -69,9 +71,45 @@ def run_with_activations(
         gradients: Keep the graph, so that activations can be differentiated.
     """
     known = activation_names(model)
+    for name in names or ():
+        if not any(fnmatchcase(own, name) for own in known):
+            raise LociError(f"no activation {name!r}", remedy=did_you_mean(name, known))
+    tap = Tap(["*"] if names is None else names, _patches(model, patch, ablate))
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.set_grad_enabled(gradients):
+            logits = model(ids, tap=tap).logits
+    finally:
+        model.train(was_training)
+    return logits, tap.kept
+
+
+def patched(model: GPT, *, patch: Mapping[str, Patch] | None = None, ablate: Iterable[tuple[int, int]] = ()) -> GPT:
+    """A model on the same weights that applies the patches in every forward pass, also when it generates or answers.
+
+    A patch has to fit every length and batch: a function, or a tensor that broadcasts.
+    """
+    patches = _patches(model, patch, ablate)
+
+    def hidden(
+        ids: Tensor, *, cache: Cache | None = None, trace: bool = False, tap: Tap | None = None
+    ) -> tuple[Tensor, Trace | None]:
+        asked = tap or Tap(["*.attn.pattern"] if trace else ())
+        asked.patch = {**patches, **asked.patch}
+        found, _ = model.hidden(ids, cache=cache, tap=asked)
+        return found, tuple(asked.kept.values()) if trace else None
+
+    changed = copy.copy(model)
+    object.__setattr__(changed, "hidden", hidden)
+    return changed
+
+
+def _patches(model: GPT, patch: Mapping[str, Patch] | None, ablate: Iterable[tuple[int, int]]) -> dict[str, Patch]:
+    """The patches by name, ablated heads among them; unknown names and heads are a `LociError`."""
+    known = activation_names(model)
     patches = dict(patch or {})
-    wrong = [name for name in names or () if not any(fnmatchcase(own, name) for own in known)]
-    if wrong := [*wrong, *(name for name in patches if name not in known)]:
+    if wrong := [name for name in patches if name not in known]:
         raise LociError(f"no activation {wrong[0]!r}", remedy=did_you_mean(wrong[0], known))
     for block, head in ablate:
         if not (0 <= block < model.config.n_layer and 0 <= head < model.config.n_head):
@@ -81,15 +119,7 @@ def run_with_activations(
             )
         name = f"blocks.{block}.attn.head_out"
         patches[name] = _without(head, patches.get(name))
-    tap = Tap(["*"] if names is None else names, patches)
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.set_grad_enabled(gradients):
-            logits = model(ids, tap=tap).logits
-    finally:
-        model.train(was_training)
-    return logits, tap.kept
+    return patches
 
 
 def _without(head: int, before: Patch | None) -> Patch:

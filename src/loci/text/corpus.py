@@ -53,6 +53,10 @@ class Corpus:
                 note_specials(notes, number, text, without_specials(text))
             raise_first_error(notes.found)
 
+    def __repr__(self) -> str:
+        name = f"{str(self.path)!r}: " if self.path is not None else ""
+        return f"Corpus({name}{len(self.lines):,} lines about {len(self.by_subject):,} subjects)"
+
     @classmethod
     def read(cls, path: str | Path) -> Corpus:
         """Read a file, or a folder's wiki.txt, corpus.txt or only *.txt. Repairs made are in `repairs`."""

@@ -94,6 +94,10 @@ class Questions:
         placed, found = place(rows, relations)
         return cls(None, tuple(map(_question, rows, placed)), found)
 
+    def __repr__(self) -> str:
+        name = f"{str(self.path)!r}: " if self.path is not None else ""
+        return f"Questions({name}{len(self.rows):,} questions, {len(self.answered):,} with answers)"
+
     def write(self, path: str | Path) -> None:
         """Write a file that reads back the same: plain TSV where that can hold it, else a table with a header."""
         plain = "".join(f"{row.text}\t{row.answer}\n" if row.answers else f"{row.text}\n" for row in self.rows)

@@ -51,6 +51,9 @@ class Vocab:
     def __len__(self) -> int:
         return len(self.symbols)
 
+    def __repr__(self) -> str:
+        return f"Vocab({len(self)} symbols)"
+
     @cached_property
     def ids(self) -> dict[str, int]:
         """Symbol → id."""

@@ -63,6 +63,9 @@ class LoadedModel:
     hash: str
     path: Path
 
+    def __repr__(self) -> str:
+        return f"LoadedModel({str(self.path)!r}: {self.model.n_parameters():,} parameters, {len(self.vocab)} symbols)"
+
     @property
     def answerer(self) -> str:
         """How it is to be asked: the name of an answerer."""

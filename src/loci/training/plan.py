@@ -189,6 +189,9 @@ class Recipe:
         steps = tuple(change(step) if isinstance(step, Stage) else step for step in self.steps)
         return dataclasses.replace(self, steps=steps)
 
+    def __repr__(self) -> str:
+        return f"Recipe({self.name!r}: {', '.join(step.name for step in self.steps)})"
+
     def within(self, minutes: float) -> Recipe:
         """The same stages in a wall-clock time, split by their time shares."""
         if minutes <= 0:
