@@ -54,14 +54,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def registries() -> Iterator[None]:
     """What a page registers is taken out again."""
-    before = set(ATTENTIONS)
-    objectives, recipes = dict(OBJECTIVES), dict(RECIPES)
+    before = [(table, set(table)) for table in (ATTENTIONS, OBJECTIVES, RECIPES)]
     yield
-    for name in set(ATTENTIONS) - before:
-        ATTENTIONS.remove(name)
-    for table, kept in ((OBJECTIVES, objectives), (RECIPES, recipes)):
-        for name in set(table) - set(kept):
-            del table[name]
+    for table, names in before:
+        for name in set(table) - names:
+            table.remove(name)
 
 
 @pytest.mark.usefixtures("registries")
