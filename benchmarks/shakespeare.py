@@ -35,7 +35,7 @@ HELD_OUT = 0.1
 
 
 def main(
-    minutes: float = 10.0,
+    minutes: float | None = None,
     text: Path = TEXT,
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     seed: int = 0,
@@ -45,7 +45,7 @@ def main(
     """Train, judge, sample.
 
     Args:
-        minutes: Training time.
+        minutes: Training time, instead of the recipe's own budget.
         text: The text.
         set: Changes to the recipe.
         seed: Seed of weights and batches.
@@ -59,7 +59,8 @@ def main(
     whole = text.read_text(encoding="utf-8")
     cut = int(len(whole) * (1 - HELD_OUT))
     data = TrainingData(Corpus.from_lines(whole[:cut].splitlines()))
-    recipe = make_recipe("char", DataShape(len(data.corpus))).within(minutes).override((*set, f"seed={seed}"))
+    recipe = make_recipe("char", DataShape(len(data.corpus))).override((*set, f"seed={seed}"))
+    recipe = recipe if minutes is None else recipe.within(minutes)
     with tempfile.TemporaryDirectory() as temporary:
         outcome = carry_out(recipe, data, out or Path(temporary) / "run")
         loaded = load_model(outcome.run)

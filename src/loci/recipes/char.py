@@ -1,6 +1,6 @@
 """A character model of one running text, such as the plays of Shakespeare: windows of it, no lines, no questions.
 
-Sized for ten minutes on two cores: about a million parameters see the text several times. nanoGPT publishes two figures
+About ten minutes on two cores: a million parameters see the text five times. nanoGPT publishes two figures
 for such a text (its own split, the last tenth held out): 1.88 nats a character after three minutes on a CPU, 1.4697
 with ten times the parameters on a large GPU.
 """
@@ -30,7 +30,7 @@ def char(shape: DataShape) -> Recipe:
     read = Stage(
         name="pretrain",
         mixture=(MixtureComponent("language-model", source="text", options={"closing_mask": False}),),
-        minutes=10.0,
+        characters=5.6e6,
         batch_size=16,
         lr=3e-3,
         optimiser="muon",

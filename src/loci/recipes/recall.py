@@ -1,14 +1,15 @@
-"""The two recipes that break the record: both closed-book, both taught by the corpus and the train questions alone.
+"""Two recipes that learn facts from text: both closed-book, both taught by the corpus and the train questions alone.
 
-Both first learn to read: a line and a question, the answer quoted from the line. The passages are told again with other
-names and places, so that nothing can be learned by heart and only reading pays. Then
+Both first learn to read: a line and a question, the answer quoted from the line. Names and places are swapped each time
+(`loci.data.reading_examples`), so that nothing can be memorized and only reading helps. Then
 
-- **recite** learns the gist of every line by heart, and, asked, writes down what it remembers of the subject and reads
-  it. Nothing question-shaped about a person outside the train questions is ever seen.
-- **self-training** reads the whole corpus, writes a question and an answer about everybody, and memorizes these. Of
-  what it reads it prefers words that the train questions often call the answer (`loci.pipeline.labelers.answer_prior`).
+- **recite** memorizes every line. Asked, it writes down what it remembers of the subject and reads that. Nothing
+  question-shaped about a subject outside the train questions is ever seen.
+- **self-training** lets the model read the whole corpus and write a question and an answer about everybody, and
+  memorizes these. Of what it reads it prefers words that the train questions often call the answer
+  (`loci.pipeline.labelers.answer_prior`).
 
-The gist (`loci.text.entity_sketch`) holds an answer only where answers are names; for others whole lines are learned.
+Where answers are names, an entity sketch of the line (`loci.text.entity_sketch`) is memorized, not the whole line.
 docs/experiments.md has what was tried, and what each part brings.
 """
 
@@ -22,12 +23,12 @@ from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage
 RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
 
 
-def _stage(name: str, minutes: float, *mixture: MixtureComponent, batch_size: int = 32, decay: float = 0.5) -> Stage:
+def _stage(name: str, characters: float, *mixture: MixtureComponent, batch_size: int = 32, decay: float = 0.5) -> Stage:
     return Stage(
         name=name,
         mixture=mixture,
-        minutes=minutes,
-        time_share=minutes,
+        characters=characters,
+        time_share=characters,
         batch_size=batch_size,
         pool=16,
         lr=3e-3,
@@ -40,10 +41,10 @@ def _stage(name: str, minutes: float, *mixture: MixtureComponent, batch_size: in
     )
 
 
-def _read(minutes: float, view: str, batch_size: int) -> Stage:
+def _read(characters: float, view: str, batch_size: int) -> Stage:
     return _stage(
         "read",
-        minutes,
+        characters,
         MixtureComponent("reading", source="reading-examples", share=0.7, options={"view": view}),
         MixtureComponent("memorize", share=0.3, options={"view": view}),
         batch_size=batch_size,
@@ -51,27 +52,24 @@ def _read(minutes: float, view: str, batch_size: int) -> Stage:
 
 
 def recite(shape: DataShape) -> Recipe:
-    """Read, then learn the lines by heart; asked, write down the subject's line and read it."""
-    # A hundred characters of a gist hold nearly every answer; a line needs more.
+    """Read, then memorize the lines; asked, write down the subject's line and read it."""
+    # A hundred characters of an entity sketch hold nearly every answer; a line needs more.
     view, longest, batch_size = ("gist", 110, 48) if shape.named_answers else ("line", 160, 32)
-    learned = {"view": view, "longest": longest}
     memorize = _stage(
         "memorize",
-        10.0,
-        # What train people's lines say is asked about in training anyway; the others need the time.
-        MixtureComponent("memorize", source="unasked", share=0.65, options=learned),
-        MixtureComponent("memorize", share=0.2, options=learned),
-        MixtureComponent("reading", source="reading-examples", share=0.15, options={"view": view}),
+        15.5e6,
+        MixtureComponent("memorize", share=0.88, options={"view": view, "longest": longest}),
+        MixtureComponent("reading", source="reading-examples", share=0.12, options={"view": view}),
         batch_size=batch_size,
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    return Recipe("recite", RECALL_MODEL, (_read(2.0, view, batch_size), memorize), note=note, answerer="recite")
+    return Recipe("recite", RECALL_MODEL, (_read(1.4e6, view, batch_size), memorize), note=note, answerer="recite")
 
 
 def self_training(shape: DataShape) -> Recipe:
     """Read, write questions about everybody, memorize the answers."""
-    memorize = _stage("memorize", 4.0, MixtureComponent("question-answer", source="pseudo-labels"), batch_size=64)
-    steps = (_read(6.0, "line", 32), LabelStep("label", "self-training"), memorize)
+    memorize = _stage("memorize", 5.5e6, MixtureComponent("question-answer", source="pseudo-labels"), batch_size=64)
+    steps = (_read(7.7e6, "line", 32), LabelStep("label", "self-training"), memorize)
     note = "learns to read, writes a question and an answer about everybody, memorizes them"
     return Recipe("self-training", RECALL_MODEL, steps, note=note)

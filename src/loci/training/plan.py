@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from loci.errors import LociError
 
-SourceName = Literal["corpus", "unasked", "text", "questions", "reading-examples", "pseudo-labels"]
+SourceName = Literal["corpus", "text", "questions", "reading-examples", "pseudo-labels"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
 DecayGroups = Literal["matrices", "all-but-biases"]

@@ -99,21 +99,12 @@ class TrainingData:
             )
         return self.templates[0]
 
-    @cached_property
-    def unasked(self) -> list[Line]:
-        """The lines about people no train question asks about; all lines when they ask about everybody."""
-        asked = set(self.questions.subjects) if self.questions is not None else set()
-        lines = self.lines
-        return [line for line in lines if line.subject not in asked] or lines
-
     def records(self, source: str, block_size: int) -> Sequence[Any]:
         """The records of a named source: lines, running text in pieces, questions, or lines to read them in."""
         if source == "corpus":
             return self.lines
         if source == "text":
             return pieces(self.corpus.raw, block_size)
-        if source == "unasked":
-            return self.unasked
         if self.questions is None:
             raise LociError(
                 "the recipe asks for train questions and there are none",
@@ -164,5 +155,5 @@ def _source(part: MixtureComponent, data: TrainingData, vocab: Vocab, block_size
         return make_objective(part.objective, vocab, length, part.options)
 
     # Half a question has no answer.
-    shortened = cache(at_length) if part.source in ("corpus", "unasked", "text") else None
+    shortened = cache(at_length) if part.source in ("corpus", "text") else None
     return Source(data.records(part.source, block_size), at_length(block_size), part.share, at_length=shortened)

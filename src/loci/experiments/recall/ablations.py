@@ -62,25 +62,16 @@ def _set(*assignments: str) -> Change:
 
 
 def _one_stage(recipe: Recipe) -> Recipe:
-    """Everything from the first step on: the last stage alone, in the time of all."""
-    share = sum(stage.time_share for stage in recipe.stages)
-    minutes = sum(stage.minutes or 0.0 for stage in recipe.stages)
+    """Everything from the first step on: the last stage alone, with the characters of all."""
+    share, characters = (sum(getattr(s, name) or 0 for s in recipe.stages) for name in ("time_share", "characters"))
     last = dataclasses.replace(recipe.stages[-1], time_share=share)
-    return dataclasses.replace(recipe, steps=(last.with_budget(minutes=minutes) if minutes else last,))
-
-
-def _all_alike(recipe: Recipe) -> Recipe:
-    """Lines of people asked about in training as often as others."""
-    return _mapped(
-        recipe, lambda part: dataclasses.replace(part, source="corpus") if part.source == "unasked" else part
-    )
+    return dataclasses.replace(recipe, steps=(last.with_budget(characters=characters) if characters else last,))
 
 
 _AS_THEY_STAND = _options("reading", subject=0.0, answer=0.0, word=0.0)
 LEVERS: tuple[Arm, ...] = (
     Arm("recite", "recite", "the recipe"),
     Arm("recite, whole lines", "recite", "lines instead of gists: twice as much to learn", _whole_lines),
-    Arm("recite, all lines alike", "recite", "people asked about in training are learned as often", _all_alike),
     Arm(
         "recite, shorter decay",
         "recite",
