@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loci.data.batches import BatchStream, Source
+from loci.data.draws import RowDraws
 from loci.data.example import IGNORED, Example, collate
 from loci.errors import LociError
 from loci.text.vocab import PAD_ID
@@ -95,6 +96,48 @@ def test_shares_of_a_mixture_are_kept(share):
     ids = np.concatenate([made.batch(step).x[:, 0] for step in range(100)])
     assert abs((ids == 3).mean() - share / (1 + share)) < 2 / 1600 + 1e-9
     assert len(ids) == 1600
+
+
+def test_every_source_gives_its_records_in_turn():
+    """Row by row: whose turn it is and which of its records comes is known without the rows before."""
+    sources = [Source([(1, 3)] * 5, as_itself, share=share) for share in (0.3, 0.5, 0.15, 0.05)]
+    made = BatchStream(sources, batch_size=16, seed=(0,))
+    given = [0, 0, 0, 0]
+    for row in range(2000):
+        which, nth = made._turn(row)
+        assert nth == given[which]
+        given[which] += 1
+    assert given == [600, 1000, 300, 100]
+
+
+def drawn(record, rng):
+    return Example(np.append(record, rng.integers(0, 2**40, size=3)), np.ones(4, dtype=bool))
+
+
+@pytest.mark.parametrize(("pool", "shuffle"), [(1, False), (1, True), (4, True)])
+def test_a_row_draws_the_same_whatever_is_drawn_with_it(pool, shuffle):
+    """Other records, and how often the objective draws for them, change nothing."""
+
+    def greedy(record, rng):
+        rng.random(int(record) % 5)
+        return drawn(record, rng) if record != 4 else Example(np.append(4, rng.random(9) * 0), np.ones(10, dtype=bool))
+
+    def rows(objective):
+        made = BatchStream([Source(list(range(2, 12)), objective)], batch_size=5, seed=(7,), pool=pool, shuffle=shuffle)
+        steps = [made.batch(step) for step in range(8)]
+        return {tuple(row) for batch in steps for row in batch.x[:, :3].tolist() if row[0] in (5, 10)}
+
+    assert rows(drawn) == rows(greedy)  # 5 and 10 draw nothing beforehand in both
+    assert len(rows(drawn)) > 2
+
+
+def test_rows_seeds_and_purposes_have_draws_of_their_own():
+    first, again, other = RowDraws([1, 2]), RowDraws([1, 2]), RowDraws([1, 3])
+    some = [first.at(row).random(4).tolist() for row in (0, 1, 2, 2**40)]
+    assert some == [again.at(row).random(4).tolist() for row in (0, 1, 2, 2**40)]
+    assert len({value for row in (*some, other.at(0).random(4).tolist()) for value in row}) == 20
+    first.at(0).integers(3, dtype=np.uint32)  # half a word is left over
+    assert first.at(1).random(4).tolist() == some[1]
 
 
 def test_ranks_share_a_batch_without_overlap():

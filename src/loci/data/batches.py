@@ -1,10 +1,10 @@
 """Batches as a pure function of the step.
 
 `stream.batch(step)` depends on the seed and the step alone, never on what was drawn before: a run resumes anywhere, bit
-for bit, and every process of a larger run can take just its own rows. One source without shuffling goes through its
-records in file order with a short last batch, as published; otherwise sources are mixed by share and each is shuffled
-anew every pass. Batches of one pool are sorted by length and cut to equal numbers of characters, so that little of a
-batch is padding and every step has the same work. Knows nothing of models.
+for bit. Each row of the stream has its own draws, which depend on the seed and the row's number alone. One source
+without shuffling goes through its records in file order with a short last batch, as published; otherwise sources are
+mixed by share and each is shuffled anew every pass. Batches of one pool are sorted by length and cut to equal numbers
+of characters, so that little of a batch is padding and every step has the same work. Knows nothing of models.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from loci.data.draws import RowDraws
 from loci.data.example import Batch, Example, StepBatches, collate, split_step
 from loci.data.objectives import Objective
 from loci.data.warmup import NO_WARMUP, Warmup
@@ -61,9 +62,11 @@ class BatchStream:
         `block_size` is the full length that a warm-up of lengths grows to.
         """
         assert block_size is not None or not length_warmup.steps, "a warm-up of lengths grows to the block"
-        total = sum(source.share for source in sources)
+        shares = [source.share for source in sources]
         self.sources = sources
-        self.shares = [source.share / total for source in sources]
+        self.shares = [share / sum(shares) for share in shares]
+        #: Of the rows that a source and those after it take, the part of those after it.
+        self._later = [sum(shares[which + 1 :]) / sum(shares[which:]) for which in range(len(shares))]
         self.batch_size = batch_size
         self.seed = [int(part) for part in seed]
         self.shuffle = shuffle
@@ -71,6 +74,7 @@ class BatchStream:
         self.rank, self.world = rank, world
         self.block_size = block_size
         self.batch_warmup, self.length_warmup = batch_warmup, length_warmup
+        self._draws = RowDraws([*self.seed, 1])
         self._orders: dict[tuple[int, int], np.ndarray[Any, Any]] = {}
         self._pool_at: tuple[int, list[list[Example]]] | None = None
 
@@ -103,25 +107,23 @@ class BatchStream:
 
     def _full_batch(self, step: int) -> list[Example]:
         if self.whole_passes:
-            records = self.sources[0].records
-            per_pass = math.ceil(len(records) / self.batch_size)
-            start = step % per_pass * self.batch_size
-            rng, objective = self._rng(0, step), self._objective(0, step)
-            return [objective(record, rng) for record in records[start : start + self.batch_size]]
+            records, objective = self.sources[0].records, self._objective(0, step)
+            start = step % math.ceil(len(records) / self.batch_size) * self.batch_size
+            rows = enumerate(records[start : start + self.batch_size], start=step * self.batch_size)
+            return [objective(record, self._draws.at(row)) for row, record in rows]
         index = step // self.pool
         if self._pool_at is None or self._pool_at[0] != index:
             self._pool_at = (index, self._make_pool(index))
         return self._pool_at[1][step % self.pool]
 
     def _make_pool(self, index: int) -> list[list[Example]]:
-        """All examples of a pool, drawn in order, then cut by length into batches of about equal size in characters."""
-        rng = self._rng(1, index)
+        """All examples of a pool, cut by length into batches of about equal size in characters."""
         n = self.batch_size * self.pool
-        examples = [
-            objective(self.sources[which].records[record], rng)
-            for which, objective in enumerate(self._objectives(index * self.pool))
-            for record in self._indices(which, index * n, (index + 1) * n)
-        ]
+        objectives = [self._objective(which, index * self.pool) for which in range(len(self.sources))]
+        examples = []
+        for row in range(index * n, (index + 1) * n):
+            which, nth = self._turn(row)
+            examples.append(objectives[which](self._record(which, nth), self._draws.at(row)))
         if self.pool == 1:
             return [examples]
         examples.sort(key=len)
@@ -131,11 +133,9 @@ class BatchStream:
         cuts = np.clip(cuts, np.arange(1, self.pool), n - self.pool + np.arange(1, self.pool))
         cuts = np.maximum.accumulate(cuts - np.arange(self.pool - 1)) + np.arange(self.pool - 1)
         bounds = [0, *map(int, cuts), n]
-        order = rng.permutation(self.pool)  # else every pool would go from short to long
+        # else every pool would go from short to long
+        order = np.random.default_rng([*self.seed, 3, index]).permutation(self.pool)
         return [examples[bounds[place] : bounds[place + 1]] for place in order]
-
-    def _objectives(self, step: int) -> list[Objective[Any]]:
-        return [self._objective(which, step) for which in range(len(self.sources))]
 
     def _objective(self, which: int, step: int) -> Objective[Any]:
         """The objective of a source at a step: a shorter block while lengths warm up."""
@@ -144,18 +144,22 @@ class BatchStream:
             return source.objective
         return source.at_length(self.length_warmup.length(step, self.block_size))
 
-    def _indices(self, which: int, start: int, stop: int) -> list[int]:
-        """Records of one source for examples start…stop of the whole stream."""
-        n = len(self.sources[which].records)
-        # Sources take turns by exact shares: what source k has given before any point is a function of the point.
-        before = [math.floor(point * sum(self.shares[: which + 1]) + 1e-9) for point in (start, stop)]
-        lower = [math.floor(point * sum(self.shares[:which]) + 1e-9) for point in (start, stop)]
-        first, last = before[0] - lower[0], before[1] - lower[1]
-        return [int(self._order(which, i // n)[i % n]) for i in range(first, last)]
+    def _turn(self, row: int) -> tuple[int, int]:
+        """Whose turn a row is, and how many turns that source had before: sources take turns by exact shares."""
+        for which, later in enumerate(self._later[:-1]):
+            given = math.floor(row * later + 1e-9)
+            if math.floor((row + 1) * later + 1e-9) == given:
+                return which, row - given
+            row = given
+        return len(self.sources) - 1, row
+
+    def _record(self, which: int, nth: int) -> Any:
+        """The nth record that a source gives, pass after pass."""
+        records = self.sources[which].records
+        epoch, position = divmod(nth, len(records))
+        return records[int(self._order(which, epoch)[position]) if self.shuffle else position]
 
     def _order(self, which: int, epoch: int) -> np.ndarray[Any, Any]:
-        if not self.shuffle:
-            return np.arange(len(self.sources[which].records))
         key = (which, epoch)
         if key not in self._orders:
             if len(self._orders) > 4 * len(self.sources):
@@ -163,6 +167,3 @@ class BatchStream:
             rng = np.random.default_rng([*self.seed, 2, which, epoch])
             self._orders[key] = rng.permutation(len(self.sources[which].records))
         return self._orders[key]
-
-    def _rng(self, purpose: int, index: int) -> np.random.Generator:
-        return np.random.default_rng([*self.seed, purpose, index])

@@ -54,7 +54,6 @@ class Memorize:
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
         """The line, cut after a word where it is too long."""
-        rng.random()  # so that what others draw from a shared generator stays as it was
         whole = formatted_line(record.subject, record.body, self.view)
         text = shortened(whole, min(self.longest, self.block_size - 2))
         ids = closed(self.vocab, text)
