@@ -1,0 +1,84 @@
+"""Open the web lab: a local page to ask runs, look inside them and play with attention.
+
+examples:
+  loci web                          without a run: the page offers to train the demo
+  loci web run other-run            two runs, side by side
+  loci web run --port 9000 --no-browser
+  loci web run --host 0.0.0.0       reachable from other machines: asks for the token it prints
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+
+def web(
+    runs: tyro.conf.Positional[tuple[Path, ...]] = (),
+    out: Path = Path("web-runs"),
+    host: str = "127.0.0.1",
+    port: int = 8137,
+    no_browser: bool = False,
+    token: str | None = None,
+    queue: Annotated[int, tyro.conf.arg(help="Questions that may wait before the server answers 503.")] = 64,
+) -> int:
+    """Serve the web lab.
+
+    Args:
+        runs: Folders that `loci train` wrote.
+        out: Where trainings started from the page are kept.
+        host: The address to listen on.
+        port: The port to listen on; 0 takes a free one.
+        no_browser: Do not open a browser.
+        token: What visitors must know; chosen at random when --host is not this machine's own.
+        queue: Questions that may wait before the server answers 503.
+    """
+    import importlib.util
+    import secrets
+    import socket
+    import threading
+    import webbrowser
+
+    from loci.errors import LociError
+
+    if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn")):
+        raise LociError("the web lab needs FastAPI and uvicorn", remedy="pip install 'loci-lab[web]'")
+    import uvicorn
+
+    from loci.training.run import read_run
+    from loci.web.app import create_app
+    from loci.web.guard import LOCAL
+
+    if not 0 <= port <= 65535 or not 1 <= queue <= 10_000:
+        raise LociError(f"--port is from 0 to 65535 and --queue from 1 to 10,000, they are {port} and {queue}")
+    for run in runs:
+        read_run(run)
+    local = host in LOCAL
+    secret = token if token is not None else None if local else secrets.token_urlsafe(16)
+    try:
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise LociError(f"cannot listen on {host}:{port}: {error.strerror}", remedy="choose another --port") from None
+    number = listening.getsockname()[1]
+    names = LOCAL if local else (*LOCAL, host, socket.gethostname().lower(), *_addresses())
+    app = create_app(runs, out=out, hosts=names, token=secret, queue=queue)
+    shown = "127.0.0.1" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{number}/" + (f"?token={secret}" if secret else "")
+    print(f"the web lab is at {address} (ctrl-C ends it)", flush=True)
+    if not no_browser:
+        threading.Timer(0.7, webbrowser.open, (address,)).start()
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3))
+    server.run(sockets=[listening])
+    return 0
+
+
+def _addresses() -> tuple[str, ...]:
+    """This machine's own addresses, as visitors may type them."""
+    import socket
+
+    try:
+        return tuple({str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)})
+    except OSError:
+        return ()

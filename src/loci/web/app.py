@@ -1,0 +1,293 @@
+"""The application: routes, each a few lines around the library, the worker and the rooms that do the work.
+
+Handlers are asynchronous and never compute: inference goes to the one worker, a full queue answers 503 with
+Retry-After. Client input never becomes a path. `create_app` makes it; `loci web` serves it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi.staticfiles import StaticFiles
+
+from loci import __version__
+from loci.errors import LociError
+from loci.web import inside, requests
+from loci.web.guard import LOCAL, Guard
+from loci.web.library import Library, UnknownRun
+from loci.web.trainings import Trainings
+from loci.web.worker import Busy, Worker
+
+STATIC = resources.files("loci.web").joinpath("static")
+POLL_SECONDS = 0.5
+RETRY_SECONDS = 1
+ERROR: dict[int | str, dict[str, Any]] = {
+    status: {"description": text, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
+    for status, text in {
+        400: "Bad input, said in one line",
+        404: "No such run",
+        413: "The body is too large",
+        422: "A field is missing or out of bounds",
+        503: "The queue is full: try again",
+    }.items()
+}
+
+
+def create_app(
+    runs: Sequence[Path] = (),
+    *,
+    out: Path = Path("web-runs"),
+    hosts: Sequence[str] = LOCAL,
+    token: str | None = None,
+    queue: int = 64,
+) -> FastAPI:
+    """The application for these runs; trainings started from the page go below `out`."""
+    library, trainings, worker = Library(runs, out), Trainings(out), Worker(queue)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(trainings.close)
+        worker.close()
+
+    app = FastAPI(
+        title="Loci",
+        version=__version__,
+        summary="Ask small transformers what they know, and see how they know it.",
+        lifespan=lifespan,
+        docs_url=None,  # their page would load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        responses=ERROR,
+    )
+    app.state.worker, app.state.trainings, app.state.library = worker, trainings, library
+    _add_errors(app)
+    _add_answers(app, library, worker)
+    _add_runs(app, library, trainings)
+    _add_pages(app, worker)
+    app.add_middleware(Guard, hosts=tuple(hosts), token=token)
+    return app
+
+
+def _add_errors(app: FastAPI) -> None:
+    @app.exception_handler(LociError)
+    async def bad_input(request: Request, error: LociError) -> Response:
+        return _error(404 if isinstance(error, UnknownRun) else 400, str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:])
+        return _error(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
+
+    @app.exception_handler(Busy)
+    async def busy(request: Request, error: Busy) -> Response:
+        return _error(503, "too many questions are waiting", {"Retry-After": str(RETRY_SECONDS)})
+
+    def schema() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            made = FastAPI.openapi(app)
+            made["components"]["schemas"]["Error"] = {
+                "type": "object",
+                "required": ["error"],
+                "properties": {"error": {"type": "string", "description": "What is wrong and what to do about it."}},
+            }
+            app.openapi_schema = made
+        return app.openapi_schema
+
+    app.openapi = schema  # type: ignore[method-assign]
+
+
+def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+    return JSONResponse({"error": message}, status_code=status, headers=headers)
+
+
+def _add_answers(app: FastAPI, library: Library, worker: Worker) -> None:
+    async def one(key: object, item: Any, work: Callable[[Any], Any]) -> Any:
+        """Let the worker do one thing by itself."""
+        future = worker.call((key, id(item)), [item], lambda items: [work(each) for each in items])
+        return (await asyncio.wrap_future(future))[0]
+
+    @app.post("/api/ask", tags=["answers"])
+    async def ask(asked: requests.Ask) -> dict[str, Any]:
+        """Ask one question: answer, probability, alternatives, the reason for silence, the lines that support it."""
+        library.path(asked.run)
+        options = {"threshold": asked.threshold, "alternatives": asked.alternatives, "lines": asked.lines}
+        if asked.history:  # whom a pronoun means is this visitor's own: asked alone
+            ask_it = lambda each: library.load(asked.run).ask(each, history=asked.history, **options).as_dict()  # noqa: E731
+            return dict(await one("history", asked.question, ask_it))
+        key = ("ask", asked.run, *options.values())
+        future = worker.call(key, [asked.question], lambda questions: _answers(library, asked.run, questions, options))
+        return dict((await asyncio.wrap_future(future))[0])
+
+    @app.post("/api/ask/batch", tags=["answers"])
+    async def ask_batch(asked: requests.AskBatch) -> dict[str, Any]:
+        """Ask several questions in one go."""
+        library.path(asked.run)
+        options = {"threshold": asked.threshold, "alternatives": 0, "lines": 0}
+        key = ("batch", id(asked))
+        future = worker.call(key, asked.questions, lambda all_: _answers(library, asked.run, all_, options))
+        return {"run": asked.run, "answers": await asyncio.wrap_future(future)}
+
+    @app.post("/api/generate", tags=["answers"], response_class=StreamingResponse)
+    async def generate(wanted: requests.Generate, request: Request) -> StreamingResponse:
+        """Continue a text. Lines of JSON: `{"text": …}` for each character, `{"loop": {entry, period}}` once it loops."""
+        library.path(wanted.run)
+        loop, pieces = asyncio.get_running_loop(), asyncio.Queue[Any]()
+        writing = worker.write(
+            inside.written(library, wanted), lambda piece: loop.call_soon_threadsafe(pieces.put_nowait, piece)
+        )
+
+        async def lines() -> AsyncIterator[str]:
+            try:
+                while (piece := await pieces.get()) is not None:
+                    if isinstance(piece, BaseException):
+                        said = str(piece) if isinstance(piece, LociError) else "something went wrong"
+                        yield json.dumps({"error": said}) + "\n"
+                        return
+                    yield json.dumps(piece, ensure_ascii=False) + "\n"
+                yield json.dumps({"done": True}) + "\n"
+            finally:  # also when the visitor closed the tab
+                writing.cancel()
+
+        return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+    @app.post("/api/activations", tags=["inside"])
+    async def activations(wanted: requests.Activations) -> dict[str, Any]:
+        """Activations of a text by name: shape and base64 of little-endian float32, with the text's symbols."""
+        library.path(wanted.run)
+        return dict(await one("activations", wanted, lambda each: inside.activations(library, each)))
+
+    @app.post("/api/look", tags=["inside"])
+    async def look(wanted: requests.Look) -> dict[str, Any]:
+        """The inside of one answer: attention over the characters, and the answer forming layer by layer."""
+        library.path(wanted.run)
+        return dict(await one("look", wanted, lambda each: inside.look_at(library, each)))
+
+    @app.post("/api/intervene", tags=["inside"])
+    async def intervene(wanted: requests.Intervene) -> dict[str, Any]:
+        """The answer's probability with heads ablated or another name patched in, next to the untouched one."""
+        library.path(wanted.run)
+        return dict(await one("intervene", wanted, lambda each: inside.intervened(library, each)))
+
+
+def _answers(library: Library, run: str, questions: list[str], options: dict[str, Any]) -> list[dict[str, Any]]:
+    return [answer.as_dict() for answer in library.load(run).ask_all(questions, **options)]
+
+
+def _add_runs(app: FastAPI, library: Library, trainings: Trainings) -> None:
+    @app.get("/api/runs", tags=["runs"])
+    async def runs() -> list[dict[str, Any]]:
+        """All runs that can be asked or watched, and the state of each."""
+
+        def summaries() -> list[dict[str, Any]]:
+            library.refresh()
+            found = []
+            for name in library.names():
+                try:
+                    found.append(library.summary(name))
+                except LociError as error:
+                    found.append({"run": name, "state": "broken", "error": str(error)})
+            return found
+
+        return await asyncio.to_thread(summaries)
+
+    @app.get("/api/runs/{run}/people", tags=["runs"])
+    async def people(run: str) -> dict[str, list[str]]:
+        """Questions to try: about people asked about in training, only read about, never read about."""
+        library.path(run)
+        future = app.state.worker.call(("people", run), [run], lambda names: [library.people(name) for name in names])
+        found: list[dict[str, list[str]]] = await asyncio.wrap_future(future)
+        return found[0]
+
+    @app.get("/api/runs/{run}/metrics", tags=["runs"], response_class=StreamingResponse)
+    async def metrics(run: str, request: Request) -> StreamingResponse:
+        """Server-sent events with the loss of every step so far and, while it trains, of every step to come."""
+        path = library.path(run)
+
+        async def events() -> AsyncIterator[str]:
+            at = 0
+            while not await request.is_disconnected():
+                rows, at = await asyncio.to_thread(trainings.metrics, path, at)
+                if rows:
+                    yield f"data: {json.dumps(rows)}\n\n"
+                    continue
+                training = any(one.state == "running" and path.is_relative_to(one.folder.resolve()) for one in trainings.all.values())
+                if not training:
+                    yield "event: end\ndata: {}\n\n"
+                    return
+                yield ": still there\n\n"
+                await asyncio.sleep(POLL_SECONDS)
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    @app.get("/api/trainings", tags=["runs"])
+    async def list_trainings() -> list[dict[str, Any]]:
+        """The trainings this server started."""
+        return [one.as_dict() for one in trainings.all.values()]
+
+    @app.post("/api/trainings", tags=["runs"])
+    async def start(wanted: requests.StartTraining) -> dict[str, Any]:
+        """Start a small training."""
+        if wanted.kind == "recipe":
+            options = {"people": wanted.people, "characters": wanted.characters, "seed": wanted.seed}
+            return trainings.start_run(recipe=wanted.recipe, **options).as_dict()
+        return trainings.start_demo(quick=wanted.kind == "quick-demo", seed=wanted.seed).as_dict()
+
+    @app.post("/api/trainings/{name}/stop", tags=["runs"])
+    async def stop(name: str) -> dict[str, Any]:
+        """Stop a training; its checkpoint stays."""
+        return trainings.stop(name).as_dict()
+
+    @app.post("/api/trainings/{name}/resume", tags=["runs"])
+    async def resume(name: str) -> dict[str, Any]:
+        """Continue a stopped training."""
+        return trainings.resume(name).as_dict()
+
+    @app.get("/reports/{run}/{report}", include_in_schema=False)
+    async def report(run: str, report: str) -> Response:
+        found = next((page for page in library.reports(run) if page.stem == report), None)
+        if found is None:
+            return _error(404, "no such report")
+        return FileResponse(found, media_type="text/html; charset=utf-8")
+
+
+def _add_pages(app: FastAPI, worker: Worker) -> None:
+    @app.get("/api/lab", tags=["inside"])
+    async def exercises() -> list[dict[str, Any]]:
+        """The written exercises on attention, each with its text and the playground's settings for it."""
+        return await asyncio.to_thread(inside.exercises)
+
+    @app.get("/healthz", tags=["machine"])
+    async def health() -> dict[str, Any]:
+        """Whether the server is there, and how many wait."""
+        return {"status": "ok", "version": __version__, "waiting": worker.waiting}
+
+    @app.get("/metrics", tags=["machine"], response_class=PlainTextResponse)
+    async def prometheus() -> str:
+        """Counters in Prometheus' text format."""
+        counts = worker.counts
+        rows = (
+            ("loci_waiting", "gauge", "Calls that wait or are being worked on", worker.waiting),
+            ("loci_calls_total", "counter", "Calls of the model", counts.calls),
+            ("loci_questions_total", "counter", "Questions and other items in these calls", counts.items),
+            ("loci_batches_total", "counter", "Batches the model worked through", counts.batches),
+            ("loci_refused_total", "counter", "Calls refused because the queue was full", counts.refused),
+            ("loci_characters_total", "counter", "Characters written by generation", counts.written),
+        )
+        return "".join(f"# HELP {n} {text}\n# TYPE {n} {kind}\n{n} {value}\n" for n, kind, text, value in rows)
+
+    @app.get("/", include_in_schema=False)
+    async def index() -> Response:
+        return FileResponse(str(STATIC.joinpath("index.html")), headers={"Cache-Control": "no-cache"})
+
+    app.mount("/static", StaticFiles(directory=str(STATIC)), name="static")

@@ -1,0 +1,115 @@
+"""What the page shows of a model's inside, as plain data: a thin layer over the attention lab and the model's own names.
+
+Called by the one worker. Knows nothing of HTTP.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from loci.errors import LociError
+from loci.web import requests
+from loci.web.library import Library
+
+if TYPE_CHECKING:
+    from loci.training.checkpoint import LoadedModel
+
+LOOP_LEAST = 12
+"""Characters a text must have repeated before the page calls it a loop."""
+
+
+def written(library: Library, wanted: requests.Generate) -> Iterator[dict[str, Any]]:
+    """The characters of a continued text, and the loop it falls into, once."""
+    from loci.generation import Sampler, Window, stream
+    from loci.generation.repetition import find_loop
+
+    loaded = library.load(wanted.run).model
+    sampler = Sampler(wanted.temperature, wanted.top_k, wanted.top_p, wanted.min_p)
+    ids = loaded.vocab.encode(wanted.prompt)
+    size = min(loaded.model.config.block_size, loaded.model.limit or loaded.model.config.block_size)
+    so_far: list[int] = []
+    loop = None
+    for index in stream(
+        loaded.model,
+        ids,
+        length=wanted.length,
+        sampler=sampler,
+        generator=torch.Generator().manual_seed(wanted.seed),
+        window=Window(size, max(1, size // 2)),
+    ):
+        so_far.append(index)
+        yield {"text": loaded.vocab.symbols[index]}
+        found = find_loop(so_far, least=LOOP_LEAST)
+        if found != loop:  # it may also leave a loop again
+            loop = found
+            yield {"loop": None if found is None else {"entry": found.entry, "period": found.period}}
+
+
+def activations(library: Library, wanted: requests.Activations) -> dict[str, Any]:
+    """Activations by name, as base64."""
+    from loci.model.activations import run_with_activations
+
+    loaded = library.load(wanted.run).model
+    ids = _ids(loaded, wanted.text)
+    logits, kept = run_with_activations(loaded.model, ids, wanted.names, ablate=wanted.ablate)
+    top = logits[0, -1].softmax(-1).topk(min(5, logits.shape[-1]))
+    return {
+        "symbols": list(loaded.vocab.decode(ids[0].tolist())),
+        "next": [
+            {"symbol": loaded.vocab.symbols[int(index)], "probability": float(p)}
+            for p, index in zip(top.values, top.indices, strict=True)
+        ],
+        "activations": {name: _packed(value[0].float().numpy()) for name, value in kept.items()},
+    }
+
+
+def look_at(library: Library, wanted: requests.Look) -> dict[str, Any]:
+    """Attention from where the answer begins, layer by layer, and how likely the answer's characters are there."""
+    from loci.attention_lab.looking import inside_answer
+
+    run = library.load(wanted.run)
+    seen = inside_answer(run.model, wanted.question)
+    return {
+        "symbols": list(seen.symbols),
+        "n_prompt": seen.n_prompt,
+        "answer": seen.answer,
+        "subject": list(seen.subject) if seen.subject is not None else None,
+        "attention": _packed(seen.attention),
+        "lens": {
+            "symbols": list(seen.answer_symbols),
+            "probability": [[float(p) for p in row] for row in seen.lens.probability],
+        },
+    }
+
+
+def intervened(library: Library, wanted: requests.Intervene) -> dict[str, Any]:
+    """The untouched answer's probability, before and after the intervention, and the answer now likeliest."""
+    from loci.attention_lab.looking import intervene
+
+    run = library.load(wanted.run)
+    return intervene(run.model, wanted.question, ablate=wanted.ablate, patch_from=wanted.patch_from)
+
+
+def exercises() -> list[dict[str, Any]]:
+    """The exercises with their texts."""
+    from loci.attention_lab.catalogue import EXERCISES
+
+    return [{"name": name, "summary": exercise.summary} for name, exercise in EXERCISES.items()]
+
+
+def _ids(loaded: LoadedModel, text: str) -> torch.Tensor:
+    ids = torch.from_numpy(loaded.vocab.encode(text)).long()[None]
+    limit = loaded.model.limit or loaded.model.config.block_size
+    if ids.shape[1] > limit:
+        raise LociError(f"the text has {ids.shape[1]} characters, the model reads {limit}", remedy="shorten it")
+    return ids
+
+
+def _packed(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    data = np.ascontiguousarray(array, dtype="<f4")
+    return {"shape": list(data.shape), "data": base64.b64encode(data.tobytes()).decode("ascii")}
