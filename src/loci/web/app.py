@@ -140,7 +140,7 @@ def _add_answers(app: FastAPI, library: Library, worker: Worker) -> None:
 
     @app.post("/api/generate", tags=["answers"], response_class=StreamingResponse)
     async def generate(wanted: requests.Generate, request: Request) -> StreamingResponse:
-        """Continue a text. Lines of JSON: `{"text": …}` for each character, `{"loop": {entry, period}}` once it loops."""
+        """Continue a text. Lines of JSON: `{"text": …}` per character, `{"loop": {entry, period}}` once it loops."""
         library.path(wanted.run)
         loop, pieces = asyncio.get_running_loop(), asyncio.Queue[Any]()
         writing = worker.write(
@@ -221,7 +221,10 @@ def _add_runs(app: FastAPI, library: Library, trainings: Trainings) -> None:
                 if rows:
                     yield f"data: {json.dumps(rows)}\n\n"
                     continue
-                training = any(one.state == "running" and path.is_relative_to(one.folder.resolve()) for one in trainings.all.values())
+                training = any(
+                    one.state == "running" and path.is_relative_to(one.folder.resolve())
+                    for one in trainings.all.values()
+                )
                 if not training:
                     yield "event: end\ndata: {}\n\n"
                     return

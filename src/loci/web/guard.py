@@ -38,10 +38,6 @@ HEADERS = {
 }
 
 
-class TooLarge(Exception):
-    """A body that grew past its bound while it was read."""
-
-
 @dataclass(frozen=True)
 class Guard:
     """The ASGI layer."""
@@ -62,20 +58,26 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, guarded_send)
             return
-        read = 0
+        read, too_large = 0, False
 
         async def counted() -> Message:
-            nonlocal read
+            nonlocal read, too_large
             message = await receive()
             read += len(message.get("body", b""))
-            if read > LARGEST_BODY:
-                raise TooLarge
-            return message
+            if read > LARGEST_BODY and not too_large:
+                too_large = True
+                await _TOO_LARGE(scope, receive, guarded_send)
+            return {"type": "http.disconnect"} if too_large else message
+
+        async def unless_refused(message: Message) -> None:
+            if not too_large:
+                await guarded_send(message)
 
         try:
-            await self.app(scope, counted, guarded_send)
-        except TooLarge:
-            await _refuse(413, f"a body has at most {LARGEST_BODY:,} bytes")(scope, receive, guarded_send)
+            await self.app(scope, counted, unless_refused)
+        except Exception:
+            if not too_large:  # else it is the application's own surprise at a body that ended early
+                raise
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = headers.get("host", "")
@@ -88,7 +90,7 @@ class Guard:
             return _refuse(403, "requests from other sites are refused")
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > LARGEST_BODY:
-            return _refuse(413, f"a body has at most {LARGEST_BODY:,} bytes")
+            return _TOO_LARGE
         return None if self.token is None or scope["path"] == "/healthz" else self._without_token(scope, headers)
 
     def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
@@ -119,6 +121,9 @@ def _same(given: str, token: str) -> bool:
 
 def _refuse(status: int, message: str) -> Response:
     return JSONResponse({"error": message}, status_code=status)
+
+
+_TOO_LARGE = _refuse(413, f"a body has at most {LARGEST_BODY:,} bytes")
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:

@@ -1,4 +1,4 @@
-"""What the page shows of a model's inside, as plain data: a thin layer over the attention lab and the model's own names.
+"""What the page shows of a model's inside, as plain data: a thin layer over the attention lab.
 
 Called by the one worker. Knows nothing of HTTP.
 """

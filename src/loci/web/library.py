@@ -99,7 +99,8 @@ class Library:
         row["run"] = name
         row["note"] = info.recipe.note
         row["model"] = {
-            key: info.recipe.model.get(key) for key in ("n_layer", "n_head", "n_embd", "block_size", "attention", "trunk")
+            key: info.recipe.model.get(key)
+            for key in ("n_layer", "n_head", "n_embd", "block_size", "attention", "trunk")
         }
         row["reports"] = [report.stem for report in self.reports(name)]
         return row
