@@ -69,8 +69,10 @@ def test_one_bad_question_does_not_spoil_the_batch(worker):
 
 
 def test_texts_take_turns_with_questions_and_stop_when_nobody_listens(worker):
-    told = []
-    writing = worker.write(iter(lambda: time.sleep(0.002) or "a", None), told.append)
+    told: list[str] = []
+    begun = threading.Event()
+    writing = worker.write(iter(lambda: time.sleep(0.002) or "a", None), lambda text: (told.append(text), begun.set()))
+    assert begun.wait(5)
     assert worker.call("ask", [1], lambda items: items).result(5) == [1]  # an endless text delays nobody
     writing.cancel()
     deadline = time.monotonic() + 5
