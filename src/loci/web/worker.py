@@ -68,13 +68,14 @@ class Worker:
         self._writings: deque[Writing] = deque()
         self._wake = threading.Condition()
         self._closed = False
+        self._at_work = 0
         self._thread = threading.Thread(target=self._work, name="loci-inference", daemon=True)
         self._thread.start()
 
     @property
     def waiting(self) -> int:
-        """Calls in the queue and texts being written."""
-        return len(self._calls) + len(self._writings)
+        """Calls in the queue, texts being written, and what is being worked on now."""
+        return len(self._calls) + len(self._writings) + self._at_work
 
     def call(self, key: Hashable, items: Sequence[Any], run: Callable[[list[Any]], Sequence[Any]]) -> Future[list[Any]]:
         """Let `run` be called with these items, perhaps together with those of other calls of the same key."""
@@ -113,15 +114,18 @@ class Worker:
     def _work(self) -> None:
         while True:
             with self._wake:
+                self._at_work = 0
                 self._wake.wait_for(lambda: self._closed or self.waiting)
                 if self._closed:
                     return
                 batch = self._next_batch()
                 writing = self._writings.popleft() if self._writings else None
+                self._at_work = len(batch) + (writing is not None)
             if batch:
                 self._answer(batch)
             if writing is not None and self._turn(writing):
                 with self._wake:
+                    self._at_work -= 1
                     self._writings.append(writing)
 
     def _next_batch(self) -> list[_Call]:
