@@ -33,6 +33,7 @@ for _name, _group, _line in (
     ("cost", "model", "parameters, FLOPs and bytes of a variant, layer by layer, from formulas"),
     ("ask", "knowledge", "ask a run: answer, probability, I don't know, and the lines that support it"),
     ("report", "knowledge", "compare runs on one page: accuracy, selective prediction, fabrication, bias, evidence"),
+    ("web", "start", "open the web lab: a local page to ask, look and play"),
     ("experiment", "lab", "carry out an experiment: taught silence, shaped attention, names against facts"),
     ("lab", "lab", "the written exercises on attention, made runnable: tables and figures"),
     ("heads", "lab", "do a run's attention heads follow the syntax of a treebank?"),

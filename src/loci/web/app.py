@@ -121,7 +121,11 @@ def _add_answers(app: FastAPI, library: Library, worker: Worker) -> None:
     async def ask(asked: requests.Ask) -> dict[str, Any]:
         """Ask one question: answer, probability, alternatives, the reason for silence, the lines that support it."""
         library.path(asked.run)
-        options = {"threshold": asked.threshold, "alternatives": asked.alternatives, "lines": asked.lines}
+        options: dict[str, Any] = {
+            "threshold": asked.threshold,
+            "alternatives": asked.alternatives,
+            "lines": asked.lines,
+        }
         if asked.history:  # whom a pronoun means is this visitor's own: asked alone
             ask_it = lambda each: library.load(asked.run).ask(each, history=asked.history, **options).as_dict()  # noqa: E731
             return dict(await one("history", asked.question, ask_it))

@@ -70,36 +70,49 @@ def activations(library: Library, wanted: requests.Activations) -> dict[str, Any
 
 def look_at(library: Library, wanted: requests.Look) -> dict[str, Any]:
     """Attention from where the answer begins, layer by layer, and how likely the answer's characters are there."""
-    from loci.attention_lab.looking import inside_answer
+    from loci.attention_lab.looking import look
 
     run = library.load(wanted.run)
-    seen = inside_answer(run.model, wanted.question)
+    seen = look(
+        run.model.model,
+        run.model.vocab,
+        run.ask(wanted.question, lines=0),
+        generator=torch.Generator().manual_seed(0),
+        draws=1,
+    )
     return {
         "symbols": list(seen.symbols),
         "n_prompt": seen.n_prompt,
         "answer": seen.answer,
-        "subject": list(seen.subject) if seen.subject is not None else None,
+        "subject": list(seen.subject),
         "attention": _packed(seen.attention),
-        "lens": {
-            "symbols": list(seen.answer_symbols),
-            "probability": [[float(p) for p in row] for row in seen.lens.probability],
-        },
+        "lens": {"symbols": list(seen.answer_symbols), "probability": seen.lens.probability.tolist()},
     }
 
 
 def intervened(library: Library, wanted: requests.Intervene) -> dict[str, Any]:
     """The untouched answer's probability, before and after the intervention, and the answer now likeliest."""
-    from loci.attention_lab.looking import intervene
+    from loci.attention_lab.interventions import intervene
 
     run = library.load(wanted.run)
-    return intervene(run.model, wanted.question, ablate=wanted.ablate, patch_from=wanted.patch_from)
+    asked = [wanted.question, *([wanted.patch_from] if wanted.patch_from is not None else [])]
+    answer, *other = run.ask_all(asked, lines=0)
+    found = intervene(
+        run.model.model, run.model.vocab, answer, ablate=wanted.ablate, patch_from=other[0] if other else None
+    )
+    (before, p), (after, q) = found.before, found.after
+    return {
+        "before": {"text": before, "probability": p},
+        "after": {"text": after, "probability": q},
+        "before_now": found.before_now,
+    }
 
 
 def exercises() -> list[dict[str, Any]]:
     """The exercises with their texts."""
     from loci.attention_lab.catalogue import EXERCISES
 
-    return [{"name": name, "summary": exercise.summary} for name, exercise in EXERCISES.items()]
+    return [{"name": name, "title": name.replace("-", " "), "text": one.statement} for name, one in EXERCISES.items()]
 
 
 def _ids(loaded: LoadedModel, text: str) -> torch.Tensor:

@@ -38,7 +38,7 @@ class Writing:
     """A text being written; `cancel` ends it at the next turn."""
 
     pieces: Iterator[Any]
-    tell: Callable[[Any], None]
+    tell: Callable[[Any], object]
     """Hears each piece, then None; an exception instead of a piece when it failed."""
     cancelled: bool = False
 
@@ -88,7 +88,7 @@ class Worker:
             self._wake.notify()
         return call.future
 
-    def write(self, pieces: Iterator[Any], tell: Callable[[Any], None]) -> Writing:
+    def write(self, pieces: Iterator[Any], tell: Callable[[Any], object]) -> Writing:
         """Draw `pieces` in turns, telling each."""
         writing = Writing(pieces, tell)
         with self._wake:

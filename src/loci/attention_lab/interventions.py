@@ -1,0 +1,104 @@
+"""What an answer becomes when heads are switched off, or when another subject's activations stand at the name's end.
+
+Knows nothing of pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from loci.answering.answer import Answer
+from loci.data.prompts import question_prompt, reading_prompt
+from loci.errors import LociError
+from loci.model import GPT
+from loci.model.activations import run_with_activations
+from loci.model.tap import Patch
+from loci.text.vocab import MASK_ID, Vocab
+
+LONGEST = 40
+"""Characters an answer may have."""
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """An answer before and after."""
+
+    before: tuple[str, float]
+    """The untouched answer and its probability."""
+    after: tuple[str, float]
+    """What the changed model writes, greedily, and its probability."""
+    before_now: float
+    """What is left of the untouched answer's probability."""
+
+
+def intervene(
+    model: GPT,
+    vocab: Vocab,
+    answer: Answer,
+    *,
+    ablate: Iterable[tuple[int, int]] = (),
+    patch_from: Answer | None = None,
+) -> Intervention:
+    """The answer with heads ablated, or with the residual stream at the end of its subject taken from another question.
+
+    A model that recites is changed while it reads what it has recited.
+    """
+    prompt, end = _prompt(vocab, answer)
+    patch = _patch(model, vocab, end, patch_from) if patch_from is not None else {}
+    off = list(ablate)
+
+    def probability(text: str, patches: dict[str, Patch], heads: list[tuple[int, int]]) -> float:
+        target = torch.from_numpy(np.append(vocab.encode(text), MASK_ID))
+        ids = torch.cat([prompt, target])
+        logits, _ = run_with_activations(model, ids[None, :-1], [], patch=patches, ablate=heads)
+        logs = logits[0, len(prompt) - 1 :].log_softmax(-1).gather(1, target[:, None])
+        return min(1.0, float(logs.sum().exp()))
+
+    ids = prompt
+    for _ in range(LONGEST):
+        logits, _ = run_with_activations(model, ids[None], [], patch=patch, ablate=off)
+        chosen = logits[0, -1].argmax()
+        if int(chosen) == MASK_ID or (model.limit is not None and len(ids) + 1 > model.limit):
+            break
+        ids = torch.cat([ids, chosen[None]])
+    written = vocab.decode(ids[len(prompt) :].tolist())
+    return Intervention(
+        (answer.text, probability(answer.text, {}, [])),
+        (written, probability(written, patch, off)),
+        probability(answer.text, patch, off),
+    )
+
+
+def _prompt(vocab: Vocab, answer: Answer) -> tuple[Tensor, int]:
+    """What the model reads before it answers, and where the subject ends in it."""
+    if answer.note is not None or answer.subject is None or answer.subject not in answer.question:
+        raise LociError(answer.note or "no name was found in the question", remedy="write the name as it is known")
+    recited = answer.recited
+    ids = (
+        question_prompt(vocab, answer.question) if recited is None else reading_prompt(vocab, answer.question, recited)
+    )
+    return torch.from_numpy(ids).long(), answer.question.index(answer.subject) + len(answer.subject) - 1
+
+
+def _patch(model: GPT, vocab: Vocab, end: int, other: Answer) -> dict[str, Patch]:
+    """At every layer, the other question's residual stream at the end of its subject."""
+    if model.config.trunk != "plain":
+        raise LociError("only a plain trunk has a state per character to patch", remedy="ablate heads instead")
+    ids, there = _prompt(vocab, other)
+    names = [f"blocks.{block}.resid_post" for block in range(model.config.n_layer)]
+    _, kept = run_with_activations(model, ids[None], names)
+
+    def taking(value: Tensor) -> Patch:
+        def change(own: Tensor) -> Tensor:
+            new = own.clone()
+            new[:, end] = value
+            return new
+
+        return change
+
+    return {name: taking(kept[name][0, there]) for name in names}
