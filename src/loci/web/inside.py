@@ -109,10 +109,20 @@ def intervened(library: Library, wanted: requests.Intervene) -> dict[str, Any]:
 
 
 def exercises() -> list[dict[str, Any]]:
-    """The exercises with their texts."""
+    """The exercises with their texts; formulas and symbols as MathML."""
     from loci.attention_lab.catalogue import EXERCISES
+    from loci.report.attention.mathematics import formula
 
-    return [{"name": name, "title": name.replace("-", " "), "text": one.statement} for name, one in EXERCISES.items()]
+    return [
+        {
+            "name": name,
+            "title": name.replace("-", " "),
+            "text": f"{one.statement}\n\n{one.question}",
+            "symbols": [[formula(latex), meaning] for latex, meaning in one.symbols.items()],
+            "formulas": [[says, formula(latex)] for says, latex in one.formulas.items()],
+        }
+        for name, one in EXERCISES.items()
+    ]
 
 
 def _ids(loaded: LoadedModel, text: str) -> torch.Tensor:

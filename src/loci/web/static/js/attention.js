@@ -131,7 +131,10 @@ export async function show(page, values) {
 }
 
 // Texts and formulas of the exercises are part of Loci itself: the formulas come as MathML.
+function typeset(markup) { const box = el("span", { class: "formula" }); box.innerHTML = markup; return box; }
 function describe(one) {
-  const formulas = (one.formulas ?? []).map((markup) => { const box = el("div", { class: "formula" }); box.innerHTML = markup; return box; });
-  return [el("h2", {}, one.title ?? one.name), ...(one.text ?? one.summary ?? "").split("\n\n").map((text) => el("p", {}, text)), ...formulas, one.name === "design" || one.name === "solve" ? puzzle() : null].filter(Boolean);
+  return [el("h2", {}, one.title), ...one.text.split("\n\n").map((text) => el("p", {}, text)),
+    ...one.formulas.map(([says, markup]) => el("p", {}, `${says}: `, typeset(markup))),
+    one.symbols.length ? el("details", {}, el("summary", {}, "Symbols"), el("dl", {}, one.symbols.map(([markup, meaning]) => [el("dt", {}, typeset(markup)), el("dd", {}, meaning)]))) : null,
+    one.name === "design" || one.name === "solve" ? puzzle() : null].filter(Boolean);
 }
