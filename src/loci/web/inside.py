@@ -28,7 +28,7 @@ def written(library: Library, wanted: requests.Generate) -> Iterator[dict[str, A
     from loci.generation import Sampler, Window, stream
     from loci.generation.repetition import find_loop
 
-    loaded = library.load(wanted.run).model
+    loaded = library.load(wanted.run).loaded
     sampler = Sampler(wanted.temperature, wanted.top_k, wanted.top_p, wanted.min_p)
     ids = loaded.vocab.encode(wanted.prompt)
     size = min(loaded.model.config.block_size, loaded.model.limit or loaded.model.config.block_size)
@@ -54,7 +54,7 @@ def activations(library: Library, wanted: requests.Activations) -> dict[str, Any
     """Activations by name, as base64."""
     from loci.model.activations import run_with_activations
 
-    loaded = library.load(wanted.run).model
+    loaded = library.load(wanted.run).loaded
     ids = _ids(loaded, wanted.text)
     logits, kept = run_with_activations(loaded.model, ids, wanted.names, ablate=wanted.ablate)
     top = logits[0, -1].softmax(-1).topk(min(5, logits.shape[-1]))
@@ -74,8 +74,8 @@ def look_at(library: Library, wanted: requests.Look) -> dict[str, Any]:
 
     run = library.load(wanted.run)
     seen = look(
-        run.model.model,
-        run.model.vocab,
+        run.loaded.model,
+        run.loaded.vocab,
         run.ask(wanted.question, lines=0),
         generator=torch.Generator().manual_seed(0),
         draws=1,
@@ -98,7 +98,7 @@ def intervened(library: Library, wanted: requests.Intervene) -> dict[str, Any]:
     asked = [wanted.question, *([wanted.patch_from] if wanted.patch_from is not None else [])]
     answer, *other = run.ask_all(asked, lines=0)
     found = intervene(
-        run.model.model, run.model.vocab, answer, ablate=wanted.ablate, patch_from=other[0] if other else None
+        run.loaded.model, run.loaded.vocab, answer, ablate=wanted.ablate, patch_from=other[0] if other else None
     )
     (before, p), (after, q) = found.before, found.after
     return {

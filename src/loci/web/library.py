@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from loci.errors import LociError
 
 if TYPE_CHECKING:
-    from loci.answering.ask import LoadedRun
+    from loci.answering.ask import Asker
 
 KEPT = 4
 """Models kept in memory."""
@@ -33,7 +33,7 @@ class Library:
     def __init__(self, runs: Iterable[Path], out: Path):
         self.out = out
         self._named: dict[str, Path] = {}
-        self._loaded: OrderedDict[str, LoadedRun] = OrderedDict()
+        self._loaded: OrderedDict[str, Asker] = OrderedDict()
         self._lock = Lock()
         for run in runs:
             self._add(run)
@@ -73,7 +73,7 @@ class Library:
             raise UnknownRun(f"no run {name[:100]!r} here", remedy=f"one of: {', '.join(self._named) or 'none yet'}")
         return self._named[name]
 
-    def load(self, name: str) -> LoadedRun:
+    def load(self, name: str) -> Asker:
         """The run, ready to be asked. Called by the one worker that owns the models."""
         from loci.answering.ask import load
 
@@ -124,12 +124,8 @@ class Library:
             return {}
         subjects = sorted(run.index.corpus.by_subject)
         rng = np.random.default_rng(0)
-        info = read_run(self.path(name))
-        file = info.data.get("questions")
-        template, taught = None, set()
-        if isinstance(file, str) and Path(file).is_file():
-            questions = Questions.read(file)
-            template, taught = questions.template, set(questions.subjects)
+        file = read_run(self.path(name)).data.get("questions")
+        taught = set(Questions.read(file).subjects) if isinstance(file, str) and Path(file).is_file() else set()
         strangers = Strangers(subjects)
 
         def some(names: list[str]) -> list[str]:
@@ -142,5 +138,6 @@ class Library:
             "never read about": strangers.names("recombined", PEOPLE, rng),
             "one letter changed": strangers.names("one_letter", PEOPLE, rng),
         }
-        ask = template.ask if template is not None else str
+        templates = run.loaded.templates
+        ask = templates[0].ask if templates else str
         return {kind: [ask(one) for one in names] for kind, names in kinds.items() if names}

@@ -19,8 +19,9 @@ const PRESETS = {
 const DRAWS = 240;
 
 export async function show(page, values) {
-  const number = (name) => (values.has(name) && Number.isFinite(Number(values.get(name))) ? Number(values.get(name)) : START[name]);
-  const s = { ...START, n: number("n"), d: number("d"), beta: number("beta"), noise: number("noise"), stretch: number("stretch"), heads: number("heads"), query: values.get("query") ?? START.query };
+  const preset = values.has("beta") ? {} : PRESETS[values.get("exercise")] ?? {};
+  const number = (name) => (values.has(name) && Number.isFinite(Number(values.get(name))) ? Number(values.get(name)) : preset[name] ?? START[name]);
+  const s = { ...START, n: number("n"), d: number("d"), beta: number("beta"), noise: number("noise"), stretch: number("stretch"), heads: number("heads"), query: values.get("query") ?? preset.query ?? START.query };
   let keys = [], query = [0.7, 0.7], cloud = [], dragged = null;
 
   // Keys lie on a circle; beyond two dimensions those after the first two leave the plane, each in a direction of its own.
