@@ -29,7 +29,7 @@ from loci.training.sources import TrainingData
 VOCAB = Vocab.from_text("Where was Ann Bo Cyd born? Rome Oslo")
 NAMES = ("Ann Lee", "Bo Ray", "Cy Fox", "Di Wu", "Ed van Poe")
 PLACES = ("Oslo", "Rome", "Lima", "Kyiv", "New York")
-FORMS = ("Where was {} born?", "{} was born where?", "Tell me the birthplace of {}.")
+FORMS = ("Where was {} born?", "{} was born where?", "Tell me the birthplace of {}.", "where was {} bron")
 
 
 @pytest.fixture

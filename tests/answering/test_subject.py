@@ -2,12 +2,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.answering.subject import PRONOUNS, Resolver, find_subject
+from loci.answering.subject import PRONOUNS, Resolver, understand
 from loci.errors import LociError
-from loci.text.template import BIRTHPLACE, Template
+from loci.text.relations import relations_from
+from loci.text.template import BIRTHPLACE
 
-BIRTH = Resolver((BIRTHPLACE,))
-DEATH = Resolver((BIRTHPLACE, Template("Where did {subject} die?")))
+BIRTHS = relations_from([BIRTHPLACE.text])
+BIRTH = Resolver(BIRTHS)
+DEATH = Resolver(relations_from([BIRTHPLACE.text, "Where did {subject} die?"]))
 
 
 @pytest.mark.parametrize(
@@ -27,13 +29,36 @@ DEATH = Resolver((BIRTHPLACE, Template("Where did {subject} die?")))
     ],
 )
 def test_a_subject_is_told_by_its_capitals(text, subject):
-    assert find_subject(text, ()) == subject
+    assert understand(text, ()).subject == subject
 
 
-def test_a_given_subject_comes_first_then_the_templates():
-    assert find_subject("Where was ann lee born?", (BIRTHPLACE,)) == "ann lee"
-    assert find_subject("Where was Ann Lee born?", (BIRTHPLACE,), given="Lee") == "Lee"
-    assert find_subject("Where was he born?", (BIRTHPLACE,), given="he") is None
+def test_the_text_comes_before_what_a_file_says():
+    assert understand("Where was Ann Lee born?", BIRTHS, given="Lee").subject == "Ann Lee"
+    assert understand("where is lee from?", BIRTHS, given="Lee").subject == "Lee"
+    assert understand("Where was he born?", BIRTHS, given="he").subject is None
+
+
+@pytest.mark.parametrize(
+    "noisy",
+    [
+        "Where was Ann Lee born",
+        "where was Ann Lee born?",
+        "WHERE WAS Ann Lee BORN?",
+        "Were was Ann Lee born?",
+        "Where was Ann Lee bron?",
+        "Where was Ann Lee borrn ?",
+        "Wheer was Ann Lee bon",
+    ],
+)
+def test_noise_around_a_name_is_seen_through(noisy):
+    found = understand(noisy, BIRTHS)
+    assert (found.question, found.subject, found.relation) == ("Where was Ann Lee born?", "Ann Lee", "birthplace")
+
+
+def test_another_question_is_not_taken_for_a_misspelled_one():
+    for question in ("Where did Ann Lee die?", "Where is Ann Lee buried?", "When was Ann Lee born?"):
+        assert understand(question, BIRTHS).question == question
+    assert understand("Where did Ann Lee dine?", relations_from(["Where did {subject} die?"])).relation is None
 
 
 @pytest.mark.parametrize(
@@ -78,5 +103,5 @@ def test_nobody_meant_is_an_error_only_where_a_subject_belongs():
 
 @given(st.text("abc XYZ.", min_size=1).map(str.strip).filter(lambda s: s and s.lower() not in PRONOUNS))
 def test_questions_of_a_template_keep_their_words_and_name_their_subject(name):
-    found = Resolver((BIRTHPLACE,)).resolve(BIRTHPLACE.ask(name), ["Where was Ann Lee born?"])
+    found = BIRTH.resolve(BIRTHPLACE.ask(name), ["Where was Ann Lee born?"])
     assert (found.question, found.subject, found.pronoun) == (BIRTHPLACE.ask(name), name, None)

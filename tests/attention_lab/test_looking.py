@@ -21,9 +21,9 @@ def tiny(**changes):
     return GPT(config, generator=torch.Generator().manual_seed(0)).eval()
 
 
-def seen(model, question=QUESTION, subject=None, **options):
+def seen(model, question=QUESTION, **options):
     loaded = LoadedModel(model, VOCAB, {}, "beef", Path("nowhere"))
-    (answer,) = make_answerer(loaded).answer(Questions(None, (Question(question, (), subject, 1),)))
+    (answer,) = make_answerer(loaded).answer(Questions(None, (Question(question, (), None, 1),)))
     return look(model, VOCAB, answer, generator=torch.Generator().manual_seed(0), draws=2, **options)
 
 
@@ -55,7 +55,7 @@ def test_without_an_answer_the_model_gives_its_own():
     [(QUESTION, None, "Ada Lovelace"), ("Where was ada born?", None, "ada"), (QUESTION, "Lovelace", "Lovelace")],
 )
 def test_the_name_is_found(question, subject, found):
-    start, stop = seen(tiny(), question, subject).subject
+    start, stop = seen(tiny(), question, subject=subject).subject
     assert question[start:stop] == found
 
 

@@ -16,6 +16,7 @@ from loci.evaluation.rows import Row, read_rows
 from loci.model import GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
+from loci.text.relations import relations_from
 from loci.text.template import BIRTHPLACE
 from loci.text.vocab import Vocab
 from loci.text.world.spec import RelationSpec, WorldSpec
@@ -61,7 +62,7 @@ def places(path):
 
 def history(path):
     said = path.read_text(encoding="utf-8").splitlines()
-    resolver = Resolver((BIRTHPLACE,))
+    resolver = Resolver(relations_from([BIRTHPLACE.text]))
     assert resolver.last_subject(said) == ADA
     assert resolver.last_subject(said[:2]) == BELL
 

@@ -20,7 +20,7 @@ from loci.answering.subject import Reference, Resolver
 from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
-from loci.text.template import Template
+from loci.text.relations import relations_from
 from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.run import read_run, run_folder
 
@@ -100,7 +100,7 @@ class Asker:
 
     def _references(self, questions: Questions, history: Sequence[str]) -> list[Reference | Answer]:
         """Whom each question means; silence where a pronoun means nobody."""
-        resolver = Resolver(self.loaded.templates)
+        resolver = Resolver(self.loaded.relations)
         said = list(history)
         found: list[Reference | Answer] = []
         for question in questions:
@@ -141,8 +141,8 @@ def load(run: str | Path, *, corpus: str | Path | Corpus | None = None, template
     """
     loaded = load_model(run)
     if template is not None:
-        templates = [Template(template).text, *(own.text for own in loaded.templates)]
-        loaded = replace(loaded, config={**loaded.config, "templates": templates})
+        more = {relation.name: [template] for relation in relations_from([template])}
+        loaded = replace(loaded, config={**loaded.config, "relations": more | loaded.config.get("relations", {})})
     home = run_folder(Path(run))
     remarks: list[str] = []
     text = corpus if isinstance(corpus, Corpus) else _corpus(home, corpus, remarks)

@@ -6,6 +6,7 @@ nothing of files.
 
 from __future__ import annotations
 
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import ClassVar
 
 from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, Answer, Scored, Silence, decide, unreadable
 from loci.answering.confidence import Confidence
-from loci.answering.subject import find_subject
+from loci.answering.subject import understand
 from loci.data import prompts
 from loci.data.prompts import question_prompt
 from loci.errors import LociError
@@ -86,19 +87,22 @@ class ModelAnswerer(ABC):
 
     def _read(self, question: Question) -> Asked | Answer:
         """The question as the model reads it, or the silence about one it cannot read."""
-        subject = find_subject(question.text, self.loaded.templates, given=question.subject)
         vocab, limit = self.loaded.vocab, self.loaded.model.config.block_size
-        if special := specials_in(question.text):
+        forms = (question.text, *(unicodedata.normalize(form, question.text) for form in ("NFC", "NFD")))
+        spelled = next((form for form in forms if not vocab.missing(form)), question.text)
+        meant = understand(spelled, self.loaded.relations, given=question.subject)
+        relation = meant.relation or question.relation or None
+        if special := specials_in(spelled):
             note = f"the question holds {', '.join(special)}, which has a meaning of its own"
-        elif missing := vocab.missing(question.text):
+        elif missing := vocab.missing(meant.question):
             note = f"the model does not know {', '.join(map(repr, missing))}"
-        elif len(prompt := question_prompt(vocab, question.text).tolist()) >= limit:
+        elif len(prompt := question_prompt(vocab, meant.question).tolist()) >= limit:
             note = f"the question takes {len(prompt)} of the model's {limit} characters and leaves none for an answer"
-        elif subject is None and self.needs_subject:
+        elif meant.subject is None and self.needs_subject:
             note = "no subject was found in the question, and this model recites by the subject's name"
         else:
-            return Asked(question.text, subject, question.relation or None, prompt)
-        return unreadable(question.text, note, subject=subject, relation=question.relation or None)
+            return Asked(meant.question, meant.subject, relation, prompt)
+        return unreadable(question.text, note, subject=meant.subject, relation=relation)
 
 
 def candidate_ids(vocab: Vocab, candidates: Sequence[str]) -> list[list[int]]:

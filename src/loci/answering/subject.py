@@ -1,7 +1,7 @@
-"""Whom a question means: the subject it names, or the last one spoken of when it says "he", "she" or "they".
+"""Whom a question means, and what it asks: by a template, exactly or nearly, or else by the capitals of a name.
 
-A subject is found through a template, or else by its capitals; no corpus and no list of names is looked at. Knows
-nothing of models and nothing of what is asked about a subject.
+"he", "she" or "they" means the last subject spoken of. No corpus and no list of names is looked at. Knows nothing of
+models.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from loci.errors import LociError
+from loci.text.relations import Relation
+from loci.text.subjects import PARTICLES
 from loci.text.template import Template
 
 #: What can stand in a template's place for a subject.
@@ -20,7 +22,7 @@ _ANYWHERE = re.compile(r"\b(?:(he|she|they|him|them)|(his|their)|(her))\b", re.I
 _PLURAL = re.compile(r"\b(were|are|do|have)(?= they\b)", re.IGNORECASE)
 _SINGULAR = {"were": "was", "are": "is", "do": "does", "have": "has"}
 _AROUND = re.compile(r"^[\"“(]+|[\"”,;:!?)]+$|['’]s[\"”,;:!?)]*$")
-_PARTICLE = re.compile("af|al|av|bin|da|de|del|den|der|di|dos|du|e|el|ibn|la|le|of|st|ten|ter|the|van|von|y|zu")
+_INSIDE_NAMES = PARTICLES - {"and", "at", "for", "in", "on", "to", "upon"}  # these join a name to the question
 _OPENING = re.compile(
     "an?|and|are|at|by|can|could|did|do|does|for|from|had|has|have|how|in|is|name|of|on|please|say|tell|the|to|was|"
     "were|what|when|where|which|who|whom|whose|why|with|would",
@@ -39,19 +41,52 @@ class Reference:
     """What the question said instead of the name."""
 
 
-def find_subject(question: str, templates: Sequence[Template], *, given: str | None = None) -> str | None:
-    """The subject of a question: as `given`, by one of the templates, or else its longest run of capitalised words."""
-    if given is not None and given.lower() not in PRONOUNS:
-        return given
-    return _by_template(question, templates) or _capitalised(question)
+@dataclass(frozen=True)
+class Understood:
+    """A question, whom it is about, and what it asks, as far as that can be told from its text."""
+
+    question: str
+    """In the words of the template that it nearly fits, if there is one: without typing errors."""
+    subject: str | None
+    relation: str | None
 
 
-def _by_template(text: str, templates: Sequence[Template]) -> str | None:
-    for template in templates:
-        subject = template.subject_of(text)
-        if subject is not None and subject.lower() not in PRONOUNS:
-            return subject
-    return None
+def understand(question: str, relations: Sequence[Relation], *, given: str | None = None) -> Understood:
+    """What a question means: by the first template it fits, else the first it nearly fits, else its capitals.
+
+    Only where nothing is found, the `given` subject is taken: a question means the same, whatever file it stands in.
+    """
+    forms = [(template, relation.name) for relation in relations for template in relation.templates]
+    for fit in (Template.subject_of, _nearly):
+        for template, name in forms:
+            subject = fit(template, question)
+            if subject is not None and subject.lower() not in PRONOUNS:
+                return Understood(template.ask(subject), subject, name)
+    given = None if given is None or given.lower() in PRONOUNS else given
+    return Understood(question, _capitalised(question) or given, None)
+
+
+def _nearly(template: Template, question: str) -> str | None:
+    """The subject of a question in lower case, without its question mark or with a typing error in a word."""
+    words = question.strip(" ?!.").split()
+    before, after = template.prefix.split(), template.suffix.strip(" ?!.").split()
+    end = len(words) - len(after)
+    if not (before or after) or end <= len(before):
+        return None
+    around = [*words[: len(before)], *words[end:]]
+    same = all(map(_same_word, around, [*before, *after]))
+    return " ".join(words[len(before) : end]) if same else None
+
+
+def _same_word(word: str, meant: str) -> bool:
+    """Whether a word is meant: in any case, and if it is long enough with one letter more, less, other or swapped."""
+    word, meant = word.casefold(), meant.casefold()
+    if word == meant or len(meant) < 4 or abs(len(word) - len(meant)) > 1:
+        return word == meant
+    start = next((i for i, (a, b) in enumerate(zip(word, meant, strict=False)) if a != b), min(len(word), len(meant)))
+    word, meant = word[start:], meant[start:]
+    swapped = word[:2] == meant[:2][::-1] and word[2:] == meant[2:]
+    return swapped or word[1:] == meant[1:] or word[1:] == meant or word == meant[1:]
 
 
 def _capitalised(question: str) -> str | None:
@@ -63,7 +98,7 @@ def _capitalised(question: str) -> str | None:
     if words and _OPENING.fullmatch(words[0]):
         words = words[1:]
     names = [""]
-    for _, run in itertools.groupby(words, key=lambda word: word[:1].isupper() or bool(_PARTICLE.fullmatch(word))):
+    for _, run in itertools.groupby(words, key=lambda word: word[:1].isupper() or word in _INSIDE_NAMES):
         found = list(run)
         capitals = [place for place, word in enumerate(found) if word[:1].isupper()]
         if capitals:
@@ -73,13 +108,9 @@ def _capitalised(question: str) -> str | None:
 
 @dataclass(frozen=True)
 class Resolver:
-    """Finds subjects, and puts names where pronouns stand; the templates are tried in order."""
+    """Puts names where pronouns stand."""
 
-    templates: tuple[Template, ...]
-
-    def subject_of(self, text: str) -> str | None:
-        """The subject that a question, or any other text, names."""
-        return find_subject(text, self.templates)
+    relations: tuple[Relation, ...]
 
     def resolve(self, question: str, history: Sequence[str] = (), *, given: str | None = None) -> Reference:
         """The question with a pronoun replaced by the last subject of `history`, earliest line first.
@@ -88,7 +119,7 @@ class Resolver:
         anything, and the question stays as it is.
         """
         for text in dict.fromkeys((question, _singular(question))):
-            for template in self.templates:
+            for template in (template for relation in self.relations for template in relation.templates):
                 slot = template.subject_of(text)
                 if slot is not None and slot.lower() in PRONOUNS:
                     subject = self.last_subject(history)
@@ -98,7 +129,7 @@ class Resolver:
                             remedy="name the subject, or give the earlier questions first",
                         )
                     return Reference(template.ask(subject), subject, slot)
-        subject = find_subject(question, self.templates, given=given)
+        subject = understand(question, self.relations, given=given).subject
         if subject is None and (found := _ANYWHERE.search(question)) is not None:
             subject = self.last_subject(history)
             if subject is not None:
@@ -115,13 +146,9 @@ class Resolver:
         A question of a known form comes before anything told by its capitals, which an answer has too.
         """
         said = [_LABEL.sub("", part).strip() for line in history for part in line.split("\t")]
-        for subject_of in (self._by_template, self.subject_of):
-            if subjects := [subject for text in said if (subject := subject_of(text)) is not None]:
-                return subjects[-1]
-        return None
-
-    def _by_template(self, text: str) -> str | None:
-        return _by_template(text, self.templates)
+        found = [understand(text, self.relations) for text in said]
+        named = [one for one in found if one.relation is not None] or [one for one in found if one.subject is not None]
+        return named[-1].subject if named else None
 
 
 def _singular(question: str) -> str:

@@ -58,6 +58,7 @@ def look(
     *,
     generator: torch.Generator,
     given: str | None = None,
+    subject: str | None = None,
     draws: int = 8,
 ) -> Look:
     """All views of a model's answer to a question, or of a `given` answer instead.
@@ -68,13 +69,12 @@ def look(
     question, recited = answer.question, answer.recited
     if answer.note is not None:
         raise LociError(answer.note)
-    if answer.subject is None or answer.subject not in question:
-        wrong = (
-            "no name was found in the question" if answer.subject is None else f"no {answer.subject!r} in the question"
-        )
+    subject = subject or answer.subject
+    if subject is None or subject not in question:
+        wrong = "no name was found in the question" if subject is None else f"no {subject!r} in the question"
         raise LociError(wrong, remedy="give the name as it is written there, with --subject")
-    start = question.index(answer.subject)
-    span = (start, start + len(answer.subject))
+    start = question.index(subject)
+    span = (start, start + len(subject))
     prompt = torch.from_numpy(
         question_prompt(vocab, question) if recited is None else reading_prompt(vocab, question, recited)
     )

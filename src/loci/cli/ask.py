@@ -57,7 +57,6 @@ def ask(
     """
     from loci.answering.ask import load
     from loci.text.questions import Questions
-    from loci.text.relations import relations_from
 
     if not questions and file is None:
         raise LociError("nothing is asked", remedy='loci ask RUN "Where was Alfred Mele born?", or --file FILE')
@@ -72,7 +71,7 @@ def ask(
 
     answers = put(questions, said)
     if file is not None:
-        more = Questions.read(file, relations=relations_from(template.text for template in loaded.loaded.templates))
+        more = Questions.read(file, relations=loaded.loaded.relations)
         answers += put(more, [*said, *(answer.question for answer in answers)])
     if json:
         whole = {

@@ -49,7 +49,7 @@ def look(
     loaded = load_model(run)
     (found,) = make_answerer(loaded).answer(Questions(None, (Question(question, (), subject, 1),)))
     generator = torch.Generator().manual_seed(seed)
-    view = look_at(loaded.model, loaded.vocab, found, generator=generator, given=answer, draws=draws)
+    view = look_at(loaded.model, loaded.vocab, found, generator=generator, given=answer, subject=subject, draws=draws)
     look_page(view, run.name).write(out)
     trace = view.trace
     if json:

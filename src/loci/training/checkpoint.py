@@ -26,6 +26,7 @@ from loci import __version__
 from loci.errors import LociError
 from loci.files import atomic_folder, read_object, remove_leftovers, sha256_file, write_json
 from loci.model import GPT, GPTConfig
+from loci.text.relations import Relation
 from loci.text.template import BIRTHPLACE, Template
 from loci.text.vocab import Vocab
 
@@ -73,9 +74,10 @@ class LoadedModel:
         return str(recipe.get("answerer", "direct")) if isinstance(recipe, dict) else "direct"
 
     @property
-    def templates(self) -> tuple[Template, ...]:
-        """The forms of the questions it was taught with."""
-        return tuple(map(Template, self.config.get("templates", ()))) or (BIRTHPLACE,)
+    def relations(self) -> tuple[Relation, ...]:
+        """What it was taught to be asked, and in which forms."""
+        named = self.config.get("relations") or {BIRTHPLACE.relation: [BIRTHPLACE.text]}
+        return tuple(Relation(name, tuple(map(Template, texts))) for name, texts in named.items())
 
     @property
     def corpus_hash(self) -> str | None:

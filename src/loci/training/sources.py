@@ -21,6 +21,7 @@ from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.layout import find_split
 from loci.text.questions import Questions, subject_hash
+from loci.text.relations import Relation
 from loci.text.template import Template
 from loci.text.vocab import Vocab
 from loci.training.plan import MixtureComponent, Recipe, Stage
@@ -80,24 +81,23 @@ class TrainingData:
         return [line for line in self.corpus if line.text.strip()]
 
     @cached_property
-    def templates(self) -> tuple[Template, ...]:
-        """What train questions look like, as far as they share a form: a model keeps it to find subjects by."""
+    def relations(self) -> tuple[Relation, ...]:
+        """What the train questions ask, and in which forms, the commonest first: a model keeps it to find subjects."""
         if self.questions is None:
             return ()
         counts = Counter(question.relation for question in self.questions)
-        relations = sorted(self.questions.relations, key=lambda relation: -counts[relation.name])
-        return tuple(template for relation in relations for template in relation.templates)
+        return tuple(sorted(self.questions.relations, key=lambda relation: -counts[relation.name]))
 
     @property
     def form(self) -> Template:
         """What most train questions look like; without one, none can be written about others."""
-        if not self.templates:
+        if not self.relations:
             raise LociError(
                 "the train questions share no form, so none can be written about others",
                 path=self.questions.path if self.questions is not None else None,
                 remedy='give questions of one form, such as "Where was {subject} born?"',
             )
-        return self.templates[0]
+        return self.relations[0].templates[0]
 
     def records(self, source: str, block_size: int) -> Sequence[Any]:
         """The records of a named source: lines, running text in pieces, questions, or lines to read them in."""
