@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 BROWSER:= $(VENV)/.browser
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint format bench docs clean
+.PHONY: help install demo test test-slow test-all lint format bench docs clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -32,6 +32,9 @@ demo: $(STAMP)   ## train on the embedded world, ask about held-out people, writ
 
 test: $(STAMP) $(BROWSER) ## the fast tests
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+test-slow: $(STAMP) $(BROWSER) ## the long tests alone
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow
 
 test-all: $(STAMP) $(BROWSER) ## every test, the long ones too
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m 'slow or not slow'
