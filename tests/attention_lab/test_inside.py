@@ -123,6 +123,7 @@ def test_restoring_the_whole_name_brings_everything_back():
     assert result.groups == ("the whole name", "after the name", "the last position")
     assert result.restored_groups.shape == (4, 3, 8)
     effect = result.effect(result.restored_groups)
+    assert result.error(result.restored_groups)[0].tolist() == pytest.approx([0, 0, 0])  # a certain share
     assert effect[0].tolist() == pytest.approx([1, 0, 0])  # at the embedding the name is all that was corrupted
     assert effect[-1].tolist() == pytest.approx([0, 0, 1])  # at the end only the last position is read
     assert effect[1:-1, 0].tolist() != pytest.approx([1, 1])

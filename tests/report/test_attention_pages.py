@@ -151,8 +151,8 @@ def test_the_page_of_heads():
 
 def test_the_page_of_repetition():
     points = [
-        measure([[1, 2, 3, 4, 5, 6, 7, 8]] * 3, 2, knob=knob, value=value)
-        for knob in ("top-k", "min-p")
+        measure([[1, 2, 3, 4, 5, 6, 7, 8]] * 3, 2, setting=setting, value=value)
+        for setting in ("top-k", "min-p")
         for value in (1.0, 2.0)
     ]
     page = repetition_page(

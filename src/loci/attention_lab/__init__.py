@@ -4,6 +4,6 @@ Closed forms, numpy only: `distribution`, `constructions`, `perturbation`, `temp
 Self-attention built to order: `symbols`, `design`, `linear`, `solver`.
 Attention against syntax: `parses`, `conllu`, `trees`, `heads`, and `head_reading`, which runs a model over sentences.
 Inside one model: `states`, `rollout`, `lens`, `tracing`, gathered by `looking`; `qk_spectra`, `rank_recall`.
-Repetition: `writers`, `repetition_sweep`. Training: `short_runs`.
+Repetition: `generators`, `repetition_sweep`. Training: `short_runs`.
 The exercises of `loci lab`: `catalogue`, `exercises`.
 """

@@ -1,7 +1,7 @@
-"""Reading CoNLL-U: ten tab-separated columns a word, a blank line behind each sentence.
+"""Reading CoNLL-U: ten tab-separated columns per word, a blank line after each sentence.
 
 Checks what the lab relies on (columns, running numbers, heads that make a tree) and names the line of what is wrong.
-Multiword tokens (`3-4  don't`) give their words' places in the text; empty nodes (`8.1`) belong to enhanced graphs
+Multiword tokens (`3-4  don't`) give their words' positions in the text; empty nodes (`8.1`) belong to enhanced graphs
 and are left out. Knows nothing of attention.
 """
 
@@ -21,7 +21,7 @@ COLUMNS = 10
 
 @dataclass(frozen=True)
 class Treebank:
-    """The sentences of a file, and how many were left out because a word is spelt otherwise than the text around it."""
+    """The sentences of a file, and how many were left out because a word is spelt differently in the text."""
 
     parses: tuple[Parse, ...]
     respelt: int
@@ -70,7 +70,7 @@ def parse_conllu(text: str, *, limit: int | None = None) -> Treebank:
         if limit is not None and len(parses) == limit:
             break
     if not parses:
-        raise LociError("holds no sentence", remedy="CoNLL-U has ten tab-separated columns a word")
+        raise LociError("contains no sentence", remedy="CoNLL-U has ten tab-separated columns per word")
     return Treebank(tuple(parses), respelt)
 
 
@@ -105,13 +105,15 @@ def _add_row(sentence: _Sentence, columns: list[str], line: int) -> None:
         if not (
             first.isdecimal() and last.isdecimal() and int(first) == len(sentence.words) + 1 and int(last) >= int(first)
         ):
-            raise LociError(f"{number!r} is no range of the words that follow", line=line)
+            raise LociError(f"{number!r} is not a range of the words that follow", line=line)
         sentence.multiword_until, sentence.multiword_rest, sentence.multiword_end = int(last), form, space
         return
     if not number.isdecimal() or int(number) != len(sentence.words) + 1:
         raise LociError(f"word number {number!r}, {len(sentence.words) + 1} was expected", line=line)
     if not head.isdecimal():
-        raise LociError(f"head {head!r} is no number", line=line, remedy="0 is the root, other heads are word numbers")
+        raise LociError(
+            f"head {head!r} is not a number", line=line, remedy="0 is the root, other heads are word numbers"
+        )
     if not form.strip():
         raise LociError("a word without a form", line=line)
     sentence.words.append(form)
@@ -122,10 +124,10 @@ def _add_row(sentence: _Sentence, columns: list[str], line: int) -> None:
 
 
 def _place(sentence: _Sentence, form: str, space: str) -> None:
-    """Write the word into the text and note where it stands."""
+    """Write the word into the text and note where it is."""
     start = len(sentence.text)
     inside = len(sentence.words) <= sentence.multiword_until
-    if inside:  # the words of a multiword token must spell it, else there is no saying where each one stands
+    if inside:  # the words of a multiword token must spell it, else their positions are unknown
         sentence.respelt |= not sentence.multiword_rest.startswith(form)
         sentence.multiword_rest = sentence.multiword_rest[len(form) :]
         last = len(sentence.words) == sentence.multiword_until

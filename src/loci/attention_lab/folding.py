@@ -42,12 +42,12 @@ class FoldingCost:
 
     @property
     def factored(self) -> int:
-        """2IJ a head."""
+        """2IJ per head."""
         return 2 * self.head_width * self.model_width * self.heads
 
     @property
     def folded(self) -> int:
-        """J² a head."""
+        """J² per head."""
         return self.model_width**2 * self.heads
 
     @property
@@ -64,7 +64,7 @@ def break_even(model_width: int) -> float:
 
 
 def effective_rank(spectrum: Float[Array, "k"]) -> float:
-    """e^H of the singular values' shares: k for k equal ones, 1 for a single one. A rank that does not hang on a
+    """e^H of the singular values' shares: k for k equal ones, 1 for a single one. A rank that does not depend on a
     threshold.
     """
     total = float(spectrum.sum())

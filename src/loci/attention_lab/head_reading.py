@@ -64,7 +64,7 @@ def readable(parses: Sequence[Parse], vocab: Vocab, block_size: int, unknown: Un
             masked += missing
     if not kept:
         raise LociError(
-            f"the model can read none of the {len(parses)} sentences: {strange} hold characters it does not know, "
+            f"the model can read none of the {len(parses)} sentences: {strange} contain characters it does not know, "
             f"{long} are longer than its block of {block_size}",
             remedy="--unknown mask puts the mask symbol for unknown characters",
         )

@@ -1,8 +1,8 @@
 """Attention heads as parsers: does a head look where the syntax says, better than a fixed distance does?
 
-A causal model sees only what lies behind: of the two words of an arc, the later one can look at the earlier, never
-the reverse. So an arc whose head stands first can only be seen as its *dependent looking at the head*, and an arc
-whose dependent stands first only as its *head looking at the dependent*; *either* counts every arc, the later word
+A causal model sees only what came before: of the two words of an arc, the later one can look at the earlier, never
+the reverse. So an arc whose head comes first can only be seen as its *dependent looking at the head*, and an arc
+whose dependent comes first only as its *head looking at the dependent*; *either* counts every arc, the later word
 looking at the earlier. Each is scored over the arcs it can see, and the fixed-distance baseline over the same ones.
 
 The best of many heads looks good by luck alone. So heads and distances are chosen on the sentences of even number and
@@ -69,7 +69,7 @@ class Arcs:
 
     relations: tuple[str, ...]
     head_later: Bool[NDArray[np.bool_], "a"]
-    """The head stands behind its dependent, so it is the one that looks."""
+    """The head comes after its dependent, so it is the one that looks."""
     distances: Int[NDArray[np.int64], "a"]
     sentences: Int[NDArray[np.int64], "a"]
     hits: Bool[NDArray[np.bool_], "a l h"]
@@ -104,7 +104,7 @@ def collect_arcs(parses: Sequence[Parse], attentions: Sequence[Float[Floats, "l 
 
 @dataclass(frozen=True)
 class RelationScore:
-    """One relation in one direction: the best head beside the best fixed distance."""
+    """One relation in one direction: the best head next to the best fixed distance."""
 
     relation: str
     direction: Direction
@@ -166,7 +166,7 @@ def directed_scores(to_head: Float[Array, "n n"], to_dependent: Float[Array, "n 
     """scores[head, word] for a causal pair of heads: the later word's look decides, by the head whose job that arc
     is.
     """
-    # A word behind its head looks at it (row word, column head of `to_head`); a head behind its word looks at that.
+    # A word after its head looks at it (row word, column head of `to_head`); a head after its word looks at that.
     return np.triu(to_head.T, k=1) + np.tril(to_dependent, k=-1)
 
 

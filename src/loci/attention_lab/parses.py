@@ -1,4 +1,4 @@
-"""Dependency parses: words, heads, relations, where the words stand in the text, and attention that follows them.
+"""Dependency parses: words, heads, relations, where the words are in the text, and attention that follows them.
 
 A `Parse` is a tree or it is not made. Words count from 0 inside Loci; a head of −1 is the root's. Knows nothing of
 files (`conllu`) or models (`heads`).
@@ -60,7 +60,7 @@ class Parse:
     heads: tuple[int, ...]
     relations: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
-    """Each word's first character in the text, and the one behind its last."""
+    """Each word's first character in the text, and the one after its last."""
     line: int | None = None
     """Where the sentence begins in its file."""
 
@@ -91,13 +91,13 @@ class Parse:
 
 
 def make_parse(words: Sequence[str], heads: Sequence[int], relations: Sequence[str]) -> Parse:
-    """A parse of words set apart by single spaces; heads count from 1 as in CoNLL-U, 0 for the root."""
+    """A parse of words separated by single spaces; heads count from 1 as in CoNLL-U, 0 for the root."""
     if not len(words) == len(heads) == len(relations):
         raise LociError(f"{len(words)} words have {len(heads)} heads and {len(relations)} relations")
-    spans, place = [], 0
+    spans, at = [], 0
     for word in words:
-        spans.append((place, place + len(word)))
-        place += len(word) + 1
+        spans.append((at, at + len(word)))
+        at += len(word) + 1
     return Parse(" ".join(words), tuple(words), tuple(head - 1 for head in heads), tuple(relations), tuple(spans))
 
 

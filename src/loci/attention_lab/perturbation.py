@@ -169,7 +169,7 @@ def compare_heads(
 ) -> list[Spread]:
     """1, 2, … heads that average the same targets, under one and the same draw of noisy keys.
 
-    k identical heads would all swing together: what helps is that each looks for fewer keys. With one target a head
+    k identical heads would all swing together: what helps is that each looks for fewer keys. With one target per head
     there is nothing left to compare within a head, and only a key so short that it loses to the others (γ ≲ ln n/β)
     does harm.
     """

@@ -1,12 +1,12 @@
-"""Repetition against every knob of the sampler: what a writer makes of each setting, measured.
+"""Repetition against every setting of the sampler: measured on what a generator writes.
 
-A writer is a function from a sampler to texts; a counting model and a transformer serve alike. Knows neither.
+A generator is a function from a sampler to texts; an n-gram model and a transformer alike. Knows neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from loci.generation.sampling import Sampler
 
 
 def default_sweep() -> dict[str, list[tuple[float, Sampler]]]:
-    """What is varied, one knob at a time: (value, sampler) by the knob's name. The penalty acts on greedy writing."""
+    """What is varied, one setting at a time: (value, sampler) by its name. The penalty acts on greedy decoding."""
     return {
         "temperature": [(t, Sampler(temperature=t)) for t in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2)],
         "top-k": [(float(k), Sampler(top_k=k)) for k in (1, 2, 4, 8, 16, 32)],
@@ -30,34 +30,40 @@ def default_sweep() -> dict[str, list[tuple[float, Sampler]]]:
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One setting of one knob, over several texts."""
+    """One value of one setting, over several texts."""
 
-    knob: str
+    setting: str
     value: float
     seq_rep: Estimate
     distinct: Estimate
     looped: Rate
     """Share of texts that end in a loop."""
     entry: float | None
-    """Median place where the loops begin, None without any."""
+    """Median position where the loops begin, None without any."""
     period: float | None
 
 
-def measure(texts: Sequence[Sequence[int]], n: int, *, knob: str = "", value: float = 0.0) -> SweepPoint:
+def measure(texts: Sequence[Sequence[int]], n: int, *, setting: str = "", value: float = 0.0) -> SweepPoint:
     """seq-rep-n, distinct-n and loops (of at least 2n ids) of some texts, with intervals over the texts."""
     if not texts:
         raise LociError("there is no text to measure")
     repeated: NDArray[np.float64] = np.array([seq_rep_n(text, n) for text in texts])
     loops = [loop for text in texts if (loop := find_loop(text, least=2 * n)) is not None]
     return SweepPoint(
-        knob,
+        setting,
         value,
-        mean_estimate(repeated),
-        mean_estimate(1 - repeated),
+        _share(repeated),
+        _share(1 - repeated),
         wilson(len(loops), len(texts)),
         float(np.median([loop.entry for loop in loops])) if loops else None,
         float(np.median([loop.period for loop in loops])) if loops else None,
     )
+
+
+def _share(values: NDArray[np.float64]) -> Estimate:
+    """A mean of shares; its interval stays within 0 and 1."""
+    mean = mean_estimate(values)
+    return replace(mean, low=max(0.0, mean.low), high=min(1.0, mean.high))
 
 
 def sweep(
@@ -68,9 +74,9 @@ def sweep(
     """Measure what `write` makes of every sampler. Equal samplers write once."""
     written: dict[Sampler, Sequence[Sequence[int]]] = {}
     points = []
-    for knob, values in (settings if settings is not None else default_sweep()).items():
+    for setting, values in (settings if settings is not None else default_sweep()).items():
         for value, sampler in values:
             if sampler not in written:
                 written[sampler] = write(sampler)
-            points.append(measure(written[sampler], n, knob=knob, value=value))
+            points.append(measure(written[sampler], n, setting=setting, value=value))
     return points

@@ -1,4 +1,4 @@
-"""Attention rollout: which characters reach a place through all layers, if attention were all there is.
+"""Attention rollout: which characters reach a position through all layers, if attention were all there is.
 
 Knows nothing of models: a trace comes in.
 """
@@ -14,11 +14,11 @@ from loci.model.trunk import Trace
 
 
 def rollout(trace: Trace, residual: float = 0.5) -> Float[Tensor, "L B T T"]:
-    """After each layer, the share of every character in every place: R_l = ((1−r)·mean over heads of α_l + r·I)
+    """After each layer, the share of every character in every position: R_l = ((1−r)·mean over heads of α_l + r·I)
     R_{l−1}.
 
     A block adds what attention fetched to what was there; r is the share that stays. Each factor has rows that sum to
-    1, so their product has too: a place's row is a distribution over the characters it is made of. Values,
+    1, so their product has too: a position's row is a distribution over the characters it is made of. Values,
     projections and perceptrons are left out, so this is a bound on where information *can* have come from in
     proportion to weights, not a measure of what was used.
     """

@@ -74,19 +74,21 @@ def solve(inputs: Sequence[Sum], requests: Mapping[int, Sum], *, largest_set: in
     if not symbols:
         raise LociError("no symbol occurs in the inputs or requests", remedy="write for example d+b, a, c+b")
     x = coefficients(inputs, symbols)
-    places = [position - 1 for position in requests]
+    positions = [number - 1 for number in requests]
     y = coefficients(list(requests.values()), symbols)
-    if reason := _universal_reason(x, places, y, inputs, list(requests.values())):
+    if reason := _universal_reason(x, positions, y, inputs, list(requests.values())):
         return Impossible(reason, universal=True)
 
     classes = _equal_classes(x)
     value_found = False
     for size in range(1, min(largest_set, len(classes)) + 1):
-        found, any_value = _simplest(x, places, y, list(_candidate_sets(classes, size)))
+        found, any_value = _simplest(x, positions, y, list(_candidate_sets(classes, size)))
         value_found |= any_value
         if found is not None:
             value, scores, chosen = found
-            attended = {place + 1: tuple(j + 1 for j in inside) for place, inside in zip(places, chosen, strict=True)}
+            attended = {
+                position + 1: tuple(j + 1 for j in inside) for position, inside in zip(positions, chosen, strict=True)
+            }
             return Solution(symbols, Head(value=value, key=np.eye(len(symbols)), query=scores.T), attended)
     if not value_found:
         return Impossible(
@@ -96,13 +98,13 @@ def solve(inputs: Sequence[Sum], requests: Mapping[int, Sum], *, largest_set: in
         )
     return Impossible(
         "V exists, but no scores lead to it: the inputs that would have to be attended to lie in the hull of the "
-        "others, or the queries depend on each other and cannot look at different places",
+        "others, or the queries depend on each other and cannot look at different positions",
         universal=False,
     )
 
 
 def _simplest(
-    x: Array, places: list[int], y: Array, sets: list[tuple[int, ...]]
+    x: Array, positions: list[int], y: Array, sets: list[tuple[int, ...]]
 ) -> tuple[tuple[Array, Array, list[tuple[int, ...]]] | None, bool]:
     """The V and W of least Σ|entry| over the assignments, with theirs; and whether any assignment has a V at all."""
     best, least, value_found = None, np.inf, False
@@ -118,7 +120,7 @@ def _simplest(
         value = _sparse_map(np.stack([x[list(inside)].mean(axis=0) for inside in chosen]), y)
         if (cost := np.abs(value).sum()) >= least:  # the scores can only add to it
             continue
-        if (scores := _score_map(x, places, chosen)) is None:
+        if (scores := _score_map(x, positions, chosen)) is None:
             continue
         cost += np.abs(scores).sum()
         if cost < least - TOLERANCE:
@@ -126,8 +128,8 @@ def _simplest(
     return best, value_found
 
 
-def _universal_reason(x: Array, places: list[int], y: Array, inputs: Sequence[Sum], wanted: list[Sum]) -> str | None:
-    for (i, first), (j, second) in itertools.combinations(enumerate(places), 2):
+def _universal_reason(x: Array, positions: list[int], y: Array, inputs: Sequence[Sum], wanted: list[Sum]) -> str | None:
+    for (i, first), (j, second) in itertools.combinations(enumerate(positions), 2):
         if np.allclose(x[first], x[second]) and not np.allclose(y[i], y[j]):
             return (
                 f"inputs {first + 1} and {second + 1} are equal ({show_sum(inputs[first])}), but their outputs are to "
@@ -191,16 +193,16 @@ def _sparse_map(sources: Array, images: Array) -> Array:
     return found
 
 
-def _score_map(x: Array, places: list[int], chosen: list[tuple[int, ...]]) -> Array | None:
+def _score_map(x: Array, positions: list[int], chosen: list[tuple[int, ...]]) -> Array | None:
     """W with x_iᵀWx_j level on each attended set and at least 1 below outside it, of least Σ|entry|; None if there is
     none.
     """
     n, m = x.shape
-    # Row of the program for "place prefers first to j": x_placeᵀ W (x_first − x_j), linear in the entries of W.
+    # Row of the program for "position i prefers first to j": x_iᵀ W (x_first − x_j), linear in the entries of W.
     level, lead = (
         [
-            np.outer(x[place], x[inside[0]] - x[j]).ravel()
-            for place, inside in zip(places, chosen, strict=True)
+            np.outer(x[position], x[inside[0]] - x[j]).ravel()
+            for position, inside in zip(positions, chosen, strict=True)
             for j in range(n)
             if (j in inside) == wanted
         ]

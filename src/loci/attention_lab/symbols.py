@@ -1,6 +1,6 @@
 """Inputs written as sums of symbols: `d+b`, `a`, `2c - 0.5b`, turned into coefficients and into vectors.
 
-Symbols stand for mutually orthogonal vectors u_a, u_b, … of one length β. Knows nothing of attention.
+Symbols are mutually orthogonal vectors u_a, u_b, … of one length β. Knows nothing of attention.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ def parse_sum(text: str) -> Sum:
     if text.strip() == "0":
         return {}
     terms: Sum = {}
-    place = 0
-    while place < len(text.rstrip()):
-        match = _TERM.match(text, place)
-        if match is None or (place and not match[1]):
+    at = 0
+    while at < len(text.rstrip()):
+        match = _TERM.match(text, at)
+        if match is None or (at and not match[1]):
             raise LociError(
-                f"{text!r} is no sum of symbols: cannot read {text[place:].strip()!r}",
+                f"{text!r} is not a sum of symbols: cannot read {text[at:].strip()!r}",
                 remedy="write for example d+b, a-2c or 0",
             )
         sign = -1.0 if match[1] == "-" else 1.0
         terms[match[3]] = terms.get(match[3], 0.0) + sign * float(match[2] or 1)
-        place = match.end()
+        at = match.end()
     if not terms:
-        raise LociError("an empty text is no sum of symbols", remedy="write for example d+b, a-2c or 0")
+        raise LociError("an empty text is not a sum of symbols", remedy="write for example d+b, a-2c or 0")
     return terms
 
 
 def parse_inputs(text: str) -> list[Sum]:
-    """`d+b, a, c+b` → one sum a position."""
+    """`d+b, a, c+b` → one sum per position."""
     return [parse_sum(part) for part in text.split(",")]
 
 
@@ -51,7 +51,7 @@ def parse_requests(text: str) -> dict[int, Sum]:
     for part in text.split(","):
         position, equals, wanted = part.partition("=")
         if not equals or not position.strip().isdecimal():
-            raise LociError(f"{part.strip()!r} is no request", remedy="write for example 2=b: output 2 shall be u_b")
+            raise LociError(f"{part.strip()!r} is not a request", remedy="write for example 2=b: output 2 is to be u_b")
         if int(position) in requests:
             raise LociError(f"output {int(position)} is requested twice")
         requests[int(position)] = parse_sum(wanted)
@@ -76,5 +76,5 @@ def symbols_of(sums: Sequence[Sum]) -> tuple[str, ...]:
 
 
 def coefficients(sums: Sequence[Sum], symbols: Sequence[str]) -> Float[Array, "n m"]:
-    """One row a sum, one column a symbol."""
+    """One row per sum, one column per symbol."""
     return np.array([[terms.get(name, 0.0) for name in symbols] for terms in sums], dtype=np.float64)

@@ -51,8 +51,9 @@ class CausalTrace:
         return gained / self.lost if abs(self.lost) > 1e-12 else torch.zeros_like(gained)
 
     def error(self, restored: Float[Tensor, "L N D"]) -> Float[Tensor, "L N"]:
-        """Standard error of the effect over the draws of noise; the loss itself is taken as known."""
-        spread: Tensor = (restored - self.corrupted).std(-1)
+        """Standard error of the effect over the draws of noise: it is a ratio of two means over the same draws."""
+        rest = restored - self.corrupted - self.effect(restored)[..., None] * (self.clean - self.corrupted)
+        spread: Tensor = rest.std(-1)
         return spread / (math.sqrt(len(self.corrupted)) * max(abs(self.lost), 1e-12))
 
 

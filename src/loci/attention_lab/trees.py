@@ -1,4 +1,4 @@
-"""The best tree over given scores: undirected by Prim's way, directed by Chu, Liu and Edmonds'.
+"""The best tree over given scores: undirected by Prim's algorithm, directed by Chu–Liu/Edmonds.
 
 Pure functions of a score matrix. Knows nothing of words or attention.
 """
@@ -32,10 +32,10 @@ def maximum_spanning_trees(scores: Float[Array, "k n m"]) -> Int[NDArray[np.int6
     the part would lose nothing. All k trees grow in step.
     """
     n = _require_square(scores)
-    # Nothing is below the least number there is, so that −∞ can stand for words that are already in.
+    # Nothing is below the least number there is, so that −∞ can mark words that are already in.
     both = np.maximum(np.maximum(scores, scores.swapaxes(-1, -2)), np.finfo(np.float64).min)
     rows = np.arange(len(scores))
-    reach = both[:, 0].copy()  # best score by which each word hangs on the grown part
+    reach = both[:, 0].copy()  # best score by which each word joins the grown part
     via = np.zeros(reach.shape, dtype=np.int64)
     outside = np.broadcast_to(np.arange(n) > 0, reach.shape).copy()
     edges = np.zeros((len(scores), n - 1, 2), dtype=np.int64)
@@ -51,7 +51,7 @@ def maximum_spanning_trees(scores: Float[Array, "k n m"]) -> Int[NDArray[np.int6
 
 
 def maximum_arborescence(scores: Float[Array, "n m"], root: int) -> list[int]:
-    """Each word's head in the tree of largest Σ scores[head, word] that hangs on `root`; the root's own head is −1.
+    """Each word's head in the tree of largest Σ scores[head, word] rooted at `root`; the root's own head is −1.
 
     Every word takes its best head. If that makes no cycle it is the best tree. Otherwise a cycle is drawn together
     into one
@@ -75,7 +75,7 @@ def _arborescence(table: Array, root: int) -> list[int]:
     if cycle is None:
         return heads
     rest = [word for word in range(len(table)) if word not in cycle]
-    kept = table[[heads[word] for word in cycle], cycle]  # what each word of the cycle holds now
+    kept = table[[heads[word] for word in cycle], cycle]  # what each word of the cycle has now
     # Words of the smaller graph: the rest in order, then the cycle as one.
     smaller = np.full((len(rest) + 1, len(rest) + 1), -math.inf)
     smaller[:-1, :-1] = table[np.ix_(rest, rest)]
@@ -84,12 +84,12 @@ def _arborescence(table: Array, root: int) -> list[int]:
     smaller[:-1, -1] = entering.max(axis=1)
     smaller[-1, :-1] = leaving.max(axis=0)
     answer = _arborescence(smaller, rest.index(root))
-    for place, word in enumerate(rest):
-        head = answer[place]
+    for index, word in enumerate(rest):
+        head = answer[index]
         if head == NO_HEAD:
             heads[word] = NO_HEAD
         elif head == len(rest):
-            heads[word] = cycle[int(leaving[:, place].argmax())]
+            heads[word] = cycle[int(leaving[:, index].argmax())]
         else:
             heads[word] = rest[head]
     source = answer[-1]
@@ -112,7 +112,7 @@ def _find_cycle(heads: Sequence[int]) -> list[int] | None:
 
 
 def orient(edges: Int[NDArray[np.int64], "e 2"], root: int, n: int) -> list[int]:
-    """The heads of an undirected tree once it hangs on `root`."""
+    """The heads of an undirected tree once it is rooted at `root`."""
     neighbours: dict[int, list[int]] = {word: [] for word in range(n)}
     for a, b in edges.tolist():
         neighbours[a].append(b)

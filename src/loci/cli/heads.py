@@ -38,7 +38,7 @@ def heads(
         limit: How many sentences at most; 0 reads all.
         unknown: Sentences with characters the model does not know: skip them, or mask those characters.
         least: Relations with fewer arcs are left out.
-        seeds: How many untrained models of the same shape stand beside.
+        seeds: How many untrained models of the same shape to compare with.
         out: Where the page goes (default: none).
         json: Print JSON instead of a table.
     """
@@ -99,12 +99,11 @@ def heads(
     print(f"directed tree, root given {trees.directed}; chain {100 * trees.chain_directed.value:.1f} %")
     print(
         f"{len(sentences.parses)} sentences read; left out: {sentences.unknown} with unknown characters, "
-        f"{sentences.too_long} too long, {bank.respelt} with words spelt otherwise than their text"
+        f"{sentences.too_long} too long, {bank.respelt} with words spelt differently from their text"
         + (f"; {sentences.masked} characters masked" if sentences.masked else "")
     )
     print(
-        "dependent: a word looks back at its head; head: a head at its dependent; either: any arc, the later word "
-        "looking"
+        "dependent: a word looks back at its head; head: a head at its dependent; either: any arc, the later word looks"
     )
     if out is not None:
         print(f"page: {out}")

@@ -32,24 +32,24 @@ def repetition(
     out: Path | None = None,
     json: bool = False,
 ) -> None:
-    """Write at every setting and measure how much comes twice.
+    """Generate at every setting of the sampler and measure how much is repeated.
 
     Args:
-        run: A trained run that writes; without it the counting model writes alone.
+        run: A trained run; without it only the n-gram model is measured.
         text: A text to count trigrams in and to take prompts from (default: the corpus the run was trained on).
         prompt: Begin every text with this instead of lines of the text.
-        order: How many characters the counting model looks back: 2 is the trigram model.
-        length: Characters to write.
+        order: How many characters the n-gram model looks back: 2 is the trigram model.
+        length: Characters to generate.
         samples: How many texts at each setting.
-        n: Length of the stretches of characters (n-grams) that are counted.
+        n: Length of the character n-grams whose repetition is counted.
         seed: Where chance starts.
         out: Where the page goes (default: none).
         json: Print JSON instead of a table.
     """
     import numpy as np
 
+    from loci.attention_lab.generators import make_material, model_generator, ngram_generator, read_lines
     from loci.attention_lab.repetition_sweep import measure, sweep
-    from loci.attention_lab.writers import counting_writer, make_material, model_writer, read_lines
     from loci.generation.repetition import find_loop
     from loci.generation.sampling import GREEDY
 
@@ -65,29 +65,29 @@ def repetition(
         loaded = load_model(run)
     vocab = loaded.vocab if loaded is not None else None
     material = make_material(lines, samples, np.random.default_rng(seed), vocab=vocab, prompt=prompt)
-    writers = {"trigrams" if order == 2 else f"order-{order} counts": counting_writer(material, order, length, seed)}
+    generators = {"trigrams" if order == 2 else f"order-{order} counts": ngram_generator(material, order, length, seed)}
     if run is not None and loaded is not None:
-        writers[run.name or "run"] = model_writer(material, loaded.model, length, seed)
-    sweeps = {name: sweep(write, n) for name, write in writers.items()}
+        generators[run.name or "run"] = model_generator(material, loaded.model, length, seed)
+    sweeps = {name: sweep(generate, n) for name, generate in generators.items()}
     pieces = material.pieces(length)
     reference = measure(pieces, n).seq_rep.value if pieces else None
     if out is not None:
         from loci.report.attention.repetition_page import repetition_page
 
-        greedy = {name: write(GREEDY)[0] for name, write in writers.items()}
+        greedy = {name: generate(GREEDY)[0] for name, generate in generators.items()}
         start, decode = material.beginnings[0], material.vocab.decode
         examples = [(name, start, decode(ids), find_loop(ids, least=2 * n)) for name, ids in greedy.items()]
         repetition_page(sweeps, examples, n=n, reference=reference, length=length, seed=seed).write(out)
     if json:
         result = {name: [asdict(point) for point in points] for name, points in sweeps.items()}
-        print(json_format.dumps({"writers": result, "text_itself": reference, "page": str(out) if out else None}))
+        print(json_format.dumps({"models": result, "text_itself": reference, "page": str(out) if out else None}))
         return
     print_table(
-        ("writer", "knob", "value", f"seq-rep-{n}", f"distinct-{n}", "loops", "entered at", "period"),
+        ("model", "setting", "value", f"seq-rep-{n}", f"distinct-{n}", "loops", "entered at", "period"),
         [
             (
                 name,
-                point.knob,
+                point.setting,
                 point.value,
                 round(point.seq_rep.value, 3),
                 round(point.distinct.value, 3),

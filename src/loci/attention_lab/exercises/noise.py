@@ -175,7 +175,7 @@ NOISY_KEYS = Exercise(
     noisy_keys,
 )
 HEADS = Exercise(
-    "two heads that look for one key each hold the average of two values while the key's length stays positive",
+    "two heads that look for one key each keep the average of two values while the key's length stays positive",
     "The same keys, and two heads whose outputs are averaged. Choose their queries so that c ≈ ½(v_a + v_b). Only the "
     "length of k_a is uncertain: how much does c vary, compared with one head? What if four values are averaged and "
     "all their keys are stretched?",

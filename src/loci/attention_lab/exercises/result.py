@@ -1,4 +1,4 @@
-"""An exercise as data: how it is set, what may be told to it, and what comes out: findings, a table and panels.
+"""An exercise as data: how it is set, its settings, and what comes out: findings, a table and panels.
 
 Knows nothing of how they are drawn.
 """
@@ -40,7 +40,7 @@ class Curve:
 def curve(
     name: str, x: Numbers, y: Numbers, style: Style = "line", *, low: Numbers | None = None, high: Numbers | None = None
 ) -> Curve:
-    """A curve from anything that holds numbers."""
+    """A curve from any numbers."""
     xs, ys = (tuple(float(value) for value in values) for values in (x, y))
     bounds = (None if values is None else tuple(float(value) for value in values) for values in (low, high))
     return Curve(name, xs, ys, style, *bounds)
@@ -97,7 +97,7 @@ class ArcPanel:
 
 @dataclass(frozen=True)
 class LabSettings:
-    """What an exercise may be told."""
+    """Settings of an exercise; each uses those that concern it."""
 
     seed: int = 0
     inputs: str | None = None

@@ -40,7 +40,7 @@ def distribution(settings: LabSettings) -> LabResult:
     n = 16
     margins = np.linspace(0, 12, 61)
     others = [-margins[:, None] - scale * rng.exponential(size=(61, n - 1)) for scale in (0.0, 1.0, 4.0)]
-    tops = [softmax(np.hstack([np.zeros((61, 1)), behind]))[:, 0] for behind in others]
+    tops = [softmax(np.hstack([np.zeros((61, 1)), scores]))[:, 0] for scores in others]
     rows = [
         (count, *(round(sharp_margin(count, share), 3) for share in SHARES), round(math.log(count), 3))
         for count in (2, 8, 32, 128, 512)

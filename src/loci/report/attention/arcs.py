@@ -27,17 +27,17 @@ def arc_levels(parse: Parse) -> dict[tuple[int, int], int]:
 
 def arc_diagram(parse: Parse) -> Markup:
     """The sentence with an arrow from each head to its dependent, named by the relation; wide ones scroll."""
-    centres, place = [], GAP / 2
+    centres, x = [], GAP / 2
     for form, relation in zip(parse.words, parse.relations, strict=True):
         width = CHARACTER * max(len(form), 0.75 * len(relation))
-        centres.append(place + width / 2)
-        place += width + GAP
+        centres.append(x + width / 2)
+        x += width + GAP
     levels = arc_levels(parse)
     height = BASE + LIFT * max(levels.values(), default=1) + 34
     ground = height - BASE
     parts: list[str] = []
     for head, word, relation in parse.arcs:
-        # Arrows leave and enter beside each other, so that two at one word stay apart.
+        # Arrows leave and enter side by side, so that two at one word stay apart.
         lean = 5 if word > head else -5
         start, end = centres[head] + lean, centres[word] - lean / 2
         top = ground - LIFT * levels[head, word]
@@ -61,7 +61,7 @@ def arc_diagram(parse: Parse) -> Markup:
     ]
     return Markup(
         '<figure class="chart"><div class="scroll" tabindex="0">'
-        f'<svg viewBox="0 0 {place:.0f} {height:.0f}" width="{place:.0f}" height="{height:.0f}" role="img" '
+        f'<svg viewBox="0 0 {x:.0f} {height:.0f}" width="{x:.0f}" height="{height:.0f}" role="img" '
         f'aria-label="{html.escape(parse.text)}" style="max-width:none">'
         "<style>.word{font:15px system-ui,sans-serif;text-anchor:middle;fill:currentColor}"
         ".relation{font:12px system-ui,sans-serif;text-anchor:middle;fill:var(--accent)}</style>"

@@ -20,7 +20,7 @@ TITLES: dict[Direction, str] = {
 def heads_page(
     name: str, treebank: str, sentences: Readable, report: HeadsReport, twins: Sequence[HeadsReport]
 ) -> Page:
-    """Relations and trees of one model, beside fixed distances and untrained twins."""
+    """Relations and trees of one model, next to fixed distances and untrained models."""
     page = Page(f"Heads as parsers: {name}", f"Where its attention heads look, against the parses of {treebank}.")
     trees = report.trees
     page.add_cards(
@@ -40,10 +40,10 @@ def heads_page(
         ]
     )
     page.add_text(
-        f"{len(sentences.parses):,} sentences were read; {sentences.unknown:,} hold characters the model does not "
+        f"{len(sentences.parses):,} sentences were read; {sentences.unknown:,} contain characters the model does not "
         f"know and {sentences.too_long:,} are longer than its block. "
         + (f"{sentences.masked:,} unknown characters were replaced by the mask symbol. " if sentences.masked else "")
-        + "A causal model sees only what lies behind, so of an arc's two words the later looks at the earlier. "
+        + "A causal model sees only what came before, so of an arc's two words the later looks at the earlier. "
         "Attention between words is summed over the characters of the word attended to and averaged over those of "
         "the word attending. Heads and distances are chosen on one half of the sentences and scored on the other, so "
         f"that the best of many does not win by luck. Untrained: {len(twins)} models of the same shape, pooled."

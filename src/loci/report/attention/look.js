@@ -107,17 +107,17 @@
     large();
   }
 
-  function place(event) {
+  function cellAt(event) {
     const box = canvas.getBoundingClientRect();
     return [event.clientY - box.top, event.clientX - box.left].map((at) => Math.floor((at - margin) / size));
   }
   canvas.addEventListener("mousemove", (event) => {
-    const [i, j] = place(event);
+    const [i, j] = cellAt(event);
     const inside = i >= 0 && i < n && j >= 0 && j <= i;
     canvas.title = inside ? `“${data.symbols[i]}” looks at “${data.symbols[j]}”: ${weight(map, i, j).toFixed(3)}` : "";
   });
   canvas.addEventListener("click", (event) => {
-    const [i] = place(event);
+    const [i] = cellAt(event);
     if (i >= 0 && i < n) { from = i; update(); }
   });
   document.addEventListener("keydown", (event) => {

@@ -85,7 +85,7 @@ def _attention(view: Look) -> Markup:
     asking = view.n_prompt - 1
     on_name = view.attention[:, :, asking, start:stop].sum(axis=-1)
     best_layer, best_head = divmod(int(on_name.argmax()), heads)
-    # Roots in bytes: 0.004 of a weight is still told from nothing, and a page of 32 heads stays small.
+    # Roots in bytes: a weight of 0.004 still differs from 0, and a page of 32 heads stays small.
     packed = np.round(255 * np.sqrt(np.clip(np.stack(maps), 0, 1))).astype(np.uint8)
     data = {
         "symbols": view.symbols,
@@ -149,7 +149,7 @@ def _layer_name(layer: int) -> str:
 def _lens(view: Look) -> Markup:
     lens = view.lens
     head = "".join(
-        f'<th title="place {i + 1} of the answer">{_shown(s)}</th>' for i, s in enumerate(view.answer_symbols)
+        f'<th title="character {i + 1} of the answer">{_shown(s)}</th>' for i, s in enumerate(view.answer_symbols)
     )
     rows = []
     for layer in range(len(lens.best)):
@@ -177,7 +177,7 @@ def _trace_intro(view: Look) -> str:
     told = (
         f"Causal tracing. The embeddings of the name's characters got noise of {NOISE:g} standard deviations, "
         f"{len(trace.corrupted)} times. The log-probability of the answer's first character, “{first}”, went from "
-        f"{trace.clean:.2f} to {float(trace.corrupted.mean()):.2f}."
+        f"{_number(trace.clean)} to {_number(float(trace.corrupted.mean()))}."
     )
     if trace.lost <= 0:
         return told + " It did not fall, so there is nothing to bring back."
@@ -213,7 +213,15 @@ def _trace(view: Look) -> Markup:
 
 def _share(value: float, error: float) -> str:
     colour = _shade(value, 1.0)
-    return f'<td class="said" style="background:{colour}">{100 * value:.0f} %<span> ± {100 * error:.0f}</span></td>'
+    return (
+        f'<td class="said" style="background:{colour};white-space:nowrap">{_number(100 * value, 0)} %'
+        f"<span> ± {100 * error:.0f}</span></td>"
+    )
+
+
+def _number(value: float, digits: int = 2) -> str:
+    """Rounded, with a true minus sign and no negative zero."""
+    return f"{value:z.{digits}f}".replace("-", "−")
 
 
 def _shade(value: float, most: float) -> str:

@@ -8,7 +8,7 @@ from loci.generation.repetition import Loop
 from loci.report.page import Markup
 
 
-def loop_text(writer: str, prompt: str, text: str, loop: Loop | None) -> Markup:
+def loop_text(model: str, prompt: str, text: str, loop: Loop | None) -> Markup:
     """One example: who wrote it, the prompt, the text, the first turn of its loop marked and the rest quiet."""
     if loop is None:
         shown, said = html.escape(text), "no loop within these characters"
@@ -20,6 +20,6 @@ def loop_text(writer: str, prompt: str, text: str, loop: Loop | None) -> Markup:
         )
         said = f"enters its loop after {loop.entry} characters, period {loop.period}"
     return Markup(
-        f'<div class="example"><p><strong>{html.escape(writer)}</strong> <span class="quiet">{said}</span></p>'
+        f'<div class="example"><p><strong>{html.escape(model)}</strong> <span class="quiet">{said}</span></p>'
         f'<p style="overflow-wrap:anywhere"><strong>{html.escape(prompt)}</strong>{shown}</p></div>'
     )

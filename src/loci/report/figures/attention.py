@@ -1,4 +1,4 @@
-"""Figures of the attention lab: curves, heads against distances, repetition against the sampler's knobs.
+"""Figures of the attention lab: curves, heads against distances, repetition against the sampler's settings.
 
 Each takes results and gives a Plotly figure. Knows nothing of files or pages.
 """
@@ -26,7 +26,7 @@ def paired(panel: Panel) -> bool:
 
 
 def panel_figure(panel: Panel) -> go.Figure:
-    """Curves of one panel; a formula and its measurement share a colour and a place in the legend."""
+    """Curves of one panel; a formula and its measurement share a colour and a legend entry."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -134,14 +134,16 @@ def relation_figure(
     return figure
 
 
-def sweep_figure(sweeps: Mapping[str, Sequence[SweepPoint]], knob: str, n: int, reference: float | None) -> go.Figure:
-    """seq-rep-n against one knob, a line a writer with the interval over its texts; the text's own value beside."""
+def sweep_figure(
+    sweeps: Mapping[str, Sequence[SweepPoint]], setting: str, n: int, reference: float | None
+) -> go.Figure:
+    """seq-rep-n against one setting, a line per model with the interval over its texts, and the text's own value."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
     values: set[float] = set()
-    for index, (writer, points) in enumerate(sweeps.items()):
-        rows = [point for point in points if point.knob == knob]
+    for index, (model, points) in enumerate(sweeps.items()):
+        rows = [point for point in points if point.setting == setting]
         values |= {point.value for point in rows}
         colour = series_colour(index)
         figure.add_trace(
@@ -151,17 +153,17 @@ def sweep_figure(sweeps: Mapping[str, Sequence[SweepPoint]], knob: str, n: int, 
                 error_y={
                     "type": "data",
                     "symmetric": False,
-                    "array": [min(1.0, point.seq_rep.high) - point.seq_rep.value for point in rows],
-                    "arrayminus": [point.seq_rep.value - max(0.0, point.seq_rep.low) for point in rows],
+                    "array": [point.seq_rep.high - point.seq_rep.value for point in rows],
+                    "arrayminus": [point.seq_rep.value - point.seq_rep.low for point in rows],
                     "thickness": 1.2,
                     "color": faded(colour, 0.6),
                 },
-                name=writer,
+                name=model,
                 mode="lines+markers",
                 line={"color": colour, "width": 2},
                 marker={"size": 7},
                 customdata=[f"{point.looped.successes} of {point.looped.n} texts loop" for point in rows],
-                hovertemplate=f"{knob} %{{x}}: %{{y:.3f}}, %{{customdata}}<extra>{writer}</extra>",
+                hovertemplate=f"{setting} %{{x}}: %{{y:.3f}}, %{{customdata}}<extra>{model}</extra>",
             )
         )
     if reference is not None:
@@ -175,10 +177,10 @@ def sweep_figure(sweeps: Mapping[str, Sequence[SweepPoint]], knob: str, n: int, 
                 hovertemplate="the text itself: %{y:.3f}<extra></extra>",
             )
         )
-    log = knob == "top-k"
+    log = setting == "top-k"
     figure.update_layout(
         height=330,
-        xaxis={"title": knob, "type": "log" if log else "linear"},
+        xaxis={"title": setting, "type": "log" if log else "linear"},
         yaxis={"title": f"seq-rep-{n}", "range": [-0.03, 1.03]},
     )
     if log:

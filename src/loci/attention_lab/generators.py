@@ -1,6 +1,6 @@
-"""Who writes the texts whose repetition is measured: a counting model, a transformer, and the text itself.
+"""What generates the texts whose repetition is measured: an n-gram model, a transformer; and the text itself.
 
-A writer is a function from a sampler to texts, one a prompt. Knows nothing of measures.
+A generator is a function from a sampler to texts, one per prompt. Knows nothing of measures.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from loci.text.findings import raise_first_error
 from loci.text.source import load, specials_in
 from loci.text.vocab import Vocab
 
-Writer = Callable[[Sampler], list[list[int]]]
+TextGenerator = Callable[[Sampler], list[list[int]]]
 PROMPT_LENGTH = 12
 #: Pieces of the text itself that are measured, at most.
 PIECES = 50
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a text file that hold anything."""
+    """The lines of a text file that are not empty."""
     source = load(path)
     raise_first_error(source.findings)
     lines = [line for line in source.lines() if line.strip()]
     if not lines:
-        raise LociError("holds no text", path=path)
+        raise LociError("contains no text", path=path)
     for number, line in enumerate(source.lines(), start=1):
         if found := specials_in(line):
-            message = f"holds {', '.join(found)}, which has a meaning of its own"
+            message = f"contains {', '.join(found)}, which is reserved"
             raise LociError(message, path=path, line=number, remedy="take it out")
     return lines
 
@@ -83,7 +83,7 @@ def make_material(
     return Material(symbols, tuple(symbols.encode(text) for text in texts), tuple(starts))
 
 
-def counting_writer(material: Material, order: int, length: int, seed: int) -> Writer:
+def ngram_generator(material: Material, order: int, length: int, seed: int) -> TextGenerator:
     """Continues by counts of what followed the last `order` characters."""
     model = MarkovModel.fit(material.texts, order, len(material.vocab))
 
@@ -94,7 +94,7 @@ def counting_writer(material: Material, order: int, length: int, seed: int) -> W
     return write
 
 
-def model_writer(material: Material, model: GPT, length: int, seed: int) -> Writer:
+def model_generator(material: Material, model: GPT, length: int, seed: int) -> TextGenerator:
     """Continues with a transformer that keeps between half a block and a whole one in sight."""
     block = model.config.block_size
     window = Window(block, max(1, block // 2))

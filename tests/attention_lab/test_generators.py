@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from loci.attention_lab.writers import counting_writer, make_material, model_writer, read_lines
+from loci.attention_lab.generators import make_material, model_generator, ngram_generator, read_lines
 from loci.errors import LociError
 from loci.generation.sampling import GREEDY, Sampler
 from loci.model import GPT, GPTConfig
@@ -55,7 +55,7 @@ def test_writers_continue_every_prompt_and_repeat_themselves():
     material = make_material(LINES, 3, rng())
     config = GPTConfig(len(material.vocab), block_size=16, n_layer=1, n_head=1, n_embd=8)
     model = GPT(config, generator=torch.Generator().manual_seed(0)).eval()
-    for write in (counting_writer(material, 2, 40, seed=1), model_writer(material, model, 40, seed=1)):
+    for write in (ngram_generator(material, 2, 40, seed=1), model_generator(material, model, 40, seed=1)):
         for sampler in (GREEDY, Sampler()):
             texts = write(sampler)
             assert [len(text) for text in texts] == [40] * 3
