@@ -176,7 +176,7 @@ def test_unreadable_sentences_are_counted():
     masked = readable(parses, VOCAB, block_size=64, unknown="mask")
     assert (len(masked.parses), masked.unknown, masked.too_long, masked.masked) == (3, 0, 0, 2)
     assert masked.texts[1] == f"{MASK}o{MASK}"
-    with pytest.raises(LociError, match="can read none of the 1 sentences: 1 hold"):
+    with pytest.raises(LociError, match="can read none of the 1 sentences: 1 contain"):
         readable(parses[1:2], VOCAB, block_size=64)
 
 

@@ -49,7 +49,7 @@ def test_an_impossible_design_is_an_answer(capsys):
     ("arguments", "message"),
     [
         (["magic"], "unknown exercise 'magic' (one of: distribution"),
-        (["solve", "--inputs", "a b"], "is no sum of symbols"),
+        (["solve", "--inputs", "a b"], "is not a sum of symbols"),
         (["copying", "--inputs", "a"], "--inputs belongs to loci lab solve"),
         (["copying", "--train"], "--train belongs to loci lab temperature"),
         (["folding", "--questions", "q.tsv"], "asked of a run"),

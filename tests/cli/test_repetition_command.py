@@ -31,8 +31,8 @@ def test_a_run_writes_beside(capsys, tmp_path, text):
     flags = ["--text", str(text), "--length", "20", "--samples", "2", "--n", "3", "--order", "1", "--json"]
     assert main(["repetition", str(run), *flags]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert set(result["generators"]) == {"order-1 counts", "run"}
-    greedy = next(p for p in result["generators"]["order-1 counts"] if (p["setting"], p["value"]) == ("temperature", 0))
+    assert set(result["models"]) == {"order-1 counts", "run"}
+    greedy = next(p for p in result["models"]["order-1 counts"] if (p["setting"], p["value"]) == ("temperature", 0))
     assert greedy["looped"]["successes"] == 2
 
 
