@@ -22,9 +22,11 @@ import torch
 from torch import Tensor
 
 from loci.answering import ask
+from loci.answering.answer import Answer
+from loci.answering.answerer import make_answerer
 from loci.errors import LociError
-from loci.evaluation.asking import ask_rows
-from loci.evaluation.metrics import Rate, exact_match
+from loci.evaluation.asking import rows_of
+from loci.evaluation.metrics import Rate, exact_match, wilson
 from loci.evaluation.rows import Row, write_rows
 from loci.evaluation.selective import ProbabilityScores, probability_scores
 from loci.generation import Sampler, generate, score_candidates
@@ -79,7 +81,9 @@ class Run(ask.Asker):
             questions = Questions.read(questions)
         elif not isinstance(questions, Questions):
             questions = Questions.from_pairs(questions)
-        return Evaluation(tuple(ask_rows(self.loaded, questions, n=alternatives + 1, split=split)))
+        answers = make_answerer(self.loaded).answer(questions, n=alternatives + 1)
+        rows = rows_of(answers, questions, split=split, model=self.loaded.hash, data=self.loaded.corpus_hash)
+        return Evaluation(tuple(rows), tuple(answers))
 
     def generate(
         self,
@@ -179,11 +183,25 @@ class Evaluation:
     """The rows of many answers, and what they are worth."""
 
     rows: tuple[Row, ...]
+    answers: tuple[Answer, ...] = ()
+    """The answers behind the rows, if a run gave them."""
 
     @property
     def accuracy(self) -> Rate:
         """Exact match with its 95 % interval."""
         return exact_match(self.rows)
+
+    @property
+    def answered(self) -> Rate | None:
+        """The share of the questions that the run answers at its own threshold."""
+        return wilson(sum(answer.known for answer in self.answers), len(self.answers)) if self.answers else None
+
+    @property
+    def accuracy_if_answered(self) -> Rate | None:
+        """Exact match among the answers that the run gives at its own threshold."""
+        if not self.answers:
+            return None
+        return exact_match(row for row, answer in zip(self.rows, self.answers, strict=True) if answer.known)
 
     @property
     def probabilities(self) -> ProbabilityScores | None:
@@ -200,7 +218,10 @@ class Evaluation:
     def _repr_html_(self) -> str:
         scores = self.probabilities
         worth = {} if scores is None else {"Brier": scores.brier, "ECE": f"{scores.ece:.3f}", "AUROC": scores.auroc}
-        return _table({"answers": len(self.rows), "exact match": self.accuracy, **worth})
+        given = (
+            {"answered": self.answered, "exact match if answered": self.accuracy_if_answered} if self.answers else {}
+        )
+        return _table({"questions": len(self.rows), "exact match": self.accuracy, **given, **worth})
 
 
 class Activations(dict[str, Tensor]):

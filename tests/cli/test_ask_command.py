@@ -1,7 +1,10 @@
+import io
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from loci.cli.ask import completions
 from loci.cli.main import main
 from loci.evaluation.rows import read_rows
 
@@ -81,6 +84,28 @@ def test_a_calibration_is_fitted_kept_and_used(folder, capsys):
     (run / "calibration.json").unlink()
 
 
+def test_questions_come_from_a_pipe(folder, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{question('Ann Lee')}\n\n{question('Bo Ray')}\n"))
+    assert main(["ask", str(folder / "run"), "--json"]) == 0
+    assert [answer["text"] for answer in json.loads(capsys.readouterr().out)["answers"]] == ["Oslo", "Rome"]
+
+
+def test_a_prompt_answers_until_an_empty_line(folder, capsys, monkeypatch):
+    lines = iter([question("Ann Lee"), "Where was she born?", ""])
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("builtins.input", lambda shown: next(lines))
+    assert main(["ask", str(folder / "run")]) == 0
+    assert capsys.readouterr().out.count("Where was Ann Lee born?") == 2
+
+
+def test_the_tab_key_completes_names():
+    names = ("Ann Lee", "Ann Moss", "Bo Ray")
+    assert completions("Where was ann", names) == ["Where was Ann Lee", "Where was Ann Moss"]
+    assert completions("Where was Ann L", names) == ["Where was Ann Lee"]
+    assert completions("Bo", names) == ["Bo Ray"]
+    assert completions("Where was Zed", names) == []
+
+
 def test_the_help_says_not_to_report_on_the_slice(capsys):
     with pytest.raises(SystemExit):
         main(["evaluate", "--help"])
@@ -91,6 +116,7 @@ def test_the_help_says_not_to_report_on_the_slice(capsys):
     ("arguments", "said"),
     [
         (["ask", "RUN"], "--file"),
+        (["ask", "RUN", "TRAIN"], "is a file, not a question (loci ask"),
         (["ask", "nowhere", "Where?"], "no such run"),
         (["ask", "RUN", "Where was Ann Lee born?", "--threshold", "7"], "between 0 and 1"),
         (["ask", "RUN", "Where was Ann Lee born?", "--history", "nowhere.txt"], "nowhere.txt"),
@@ -100,7 +126,8 @@ def test_the_help_says_not_to_report_on_the_slice(capsys):
         (["evaluate", "--predictions", "TRAIN", "--questions", "TRAIN", "--calibrate"], "only a run"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(arguments, said, folder, capsys):
+def test_what_is_wrong_is_said_in_one_line(arguments, said, folder, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())
     places = {"RUN": str(folder / "run"), "TRAIN": str(folder / "train.tsv")}
     capsys.readouterr()
     assert main([places.get(word, word) for word in arguments]) == 2

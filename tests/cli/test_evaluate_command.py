@@ -49,6 +49,42 @@ def test_rivals_are_kept_when_asked_for(folder, capsys):
     assert "would be written over" in capsys.readouterr().err
 
 
+def test_rows_of_other_questions_under_the_same_name_stay(folder, tmp_path, capsys):
+    run = folder / "run"
+    Questions.from_pairs([("Where was Ann Lee born?", "Oslo")]).write(tmp_path / "dev.tsv")
+    assert main(["evaluate", str(run), "--questions", str(folder / "dev.tsv")]) == 0
+    capsys.readouterr()
+    before = (run / "predictions" / "dev.jsonl").read_bytes()
+    assert main(["evaluate", str(run), "--questions", str(tmp_path / "dev.tsv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (run / "predictions" / "dev.jsonl").read_bytes() == before
+    assert found["predictions"] != str(run / "predictions" / "dev.jsonl")
+    assert len(read_rows(found["predictions"])) == 1
+    assert not found["replaced"]
+    assert main(["evaluate", str(run), "--questions", str(folder / "dev.tsv")]) == 0
+    told = capsys.readouterr().out
+    assert "dev.jsonl (replaced)" in told
+    assert "answered at its threshold of 0.50:" in told
+
+
+def test_only_rows_are_replaced(folder, tmp_path, capsys):
+    other = tmp_path / "notes.txt"
+    other.write_text("mine", encoding="utf-8")
+    asked = ["evaluate", str(folder / "run"), "--questions", str(folder / "dev.tsv")]
+    for flag in ("--out", "--text"):
+        assert main([*asked, flag, str(other)]) == 2
+        assert "is there already" in capsys.readouterr().err
+    assert other.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_question_that_cannot_be_read_does_not_end_the_file(folder, tmp_path, capsys):
+    (tmp_path / "odd.tsv").write_text("Where was Ann Lee born?\tOslo\nWhere was Żak born?\tRome\n", encoding="utf-8")
+    assert main(["evaluate", str(folder / "run"), "--questions", str(tmp_path / "odd.tsv"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    _, silent = read_rows(found["predictions"])
+    assert (silent.abstained, silent.silence, found["scored"]) == (True, "unreadable", 2)
+
+
 def test_probabilities_of_other_systems_are_judged_where_there_are_any(folder, tmp_path, capsys):
     theirs = tmp_path / "theirs.tsv"
     said = {"Ann Lee": ("Oslo", 0.9), "Bo Ray": ("Rome", 0.8), "Cy Fox": ("Rome", 0.2), "Di Wu": ("Rome", 0.1)}

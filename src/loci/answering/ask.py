@@ -38,6 +38,11 @@ class Asker:
     """What a reader of the answers should know: a corpus that is gone, a calibration of other weights."""
 
     @property
+    def subjects(self) -> tuple[str, ...]:
+        """The subjects of the corpus, if it is there."""
+        return tuple(self.index.corpus.by_subject) if self.index is not None else ()
+
+    @property
     def confidence(self) -> Confidence:
         """The run's calibration and threshold."""
         return confidence_of(self.loaded)

@@ -5,13 +5,14 @@ examples:
   loci ask run "Where was Alfred Mele born?" "Where did he die?" --threshold 0.8
   loci ask run --file questions.tsv --json
   loci ask run "Where was she born?" --history conversation.txt
+  loci ask run                                   a prompt: one question after the other, tab completes names
 """
 
 from __future__ import annotations
 
 import json as json_format
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,6 +46,7 @@ def ask(
     Args:
         run: The run to ask, or one of its checkpoints.
         questions: One question or several, answered in order; he, she or they means the last subject named before.
+            Without any, questions are taken from a prompt, or from standard input.
         file: A file of questions, after those of the command line.
         history: Earlier questions and answers, one a line: not answered, but he, she or they may refer to them.
         threshold: Say "I don't know" below this probability (default: the run's own).
@@ -58,7 +60,12 @@ def ask(
     from loci.answering.ask import load
     from loci.text.questions import Questions
 
-    if not questions and file is None:
+    if files := [text for text in questions if Path(text).is_file()]:
+        raise LociError("is a file, not a question", path=files[0], remedy=f"loci ask {run} --file {files[0]}")
+    prompting = not questions and file is None and sys.stdin.isatty()
+    if not questions and file is None and not prompting:
+        questions = tuple(line for line in map(str.strip, sys.stdin) if line)
+    if not questions and file is None and not prompting:
         raise LociError("nothing is asked", remedy='loci ask RUN "Where was Alfred Mele born?", or --file FILE')
     loaded = load(run, corpus=corpus, template=template)
     said = _lines(history) if history is not None else []
@@ -69,6 +76,9 @@ def ask(
             asked, history=before, threshold=threshold, alternatives=alternatives, lines=lines, candidates=allowed
         )
 
+    if prompting:
+        _prompt(lambda text, before: put([text], before)[0], said, loaded.subjects)
+        return
     answers = put(questions, said)
     if file is not None:
         more = Questions.read(file, relations=loaded.loaded.relations)
@@ -92,6 +102,45 @@ def ask(
         if number:
             console.print()
         _show(console, answer)
+
+
+def _prompt(put: Callable[[str, Sequence[str]], Answer], said: list[str], subjects: Sequence[str]) -> None:
+    """Questions and answers in turn, until an empty line or ctrl-D; the tab key completes the name of a subject."""
+    import readline
+
+    from rich.console import Console
+
+    found: list[str] = []
+
+    def complete(line: str, state: int) -> str | None:
+        if not state:
+            found[:] = completions(line, subjects)
+        return found[state] if state < len(found) else None
+
+    readline.set_completer_delims("")
+    readline.set_completer(complete)
+    readline.parse_and_bind("tab: complete")
+    console = Console(highlight=False)
+    while True:
+        try:
+            question = input("? ").strip()
+        except EOFError:
+            print()
+            return
+        if not question:
+            return
+        answer = put(question, said)
+        said.append(answer.question)
+        _show(console, answer)
+
+
+def completions(line: str, subjects: Sequence[str]) -> list[str]:
+    """The line with the name that its last words begin completed in every way, the longest beginning first."""
+    for start in (place for place in range(len(line)) if place == 0 or line[place - 1] == " "):
+        begun = line[start:].casefold()
+        if found := [line[:start] + name for name in subjects if name.casefold().startswith(begun)]:
+            return found
+    return []
 
 
 def _lines(path: Path) -> list[str]:

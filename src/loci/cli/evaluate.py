@@ -11,6 +11,7 @@ examples:
 from __future__ import annotations
 
 import json as json_format
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,7 @@ from loci.errors import LociError
 
 if TYPE_CHECKING:
     from loci.answering.confidence import RunCalibration
+    from loci.api import Evaluation
     from loci.evaluation.rows import Row
     from loci.text.questions import Questions
     from loci.training.checkpoint import LoadedModel
@@ -44,7 +46,8 @@ def evaluate(
         run: The run to ask; left out with --predictions.
         questions: The questions, with or without answers.
         predictions: Score these answers of any other system (TSV, JSONL, or one a line) instead of asking a run.
-        out: Where the prediction rows go (default: the run's predictions folder, under the question file's name).
+        out: Where the prediction rows go (default: the run's predictions folder, under the question file's name; with
+            a hash of the questions where that name holds other questions).
         text: Also write the answers as plain text, one a line, as the course hands them in.
         alternatives: Also keep this many other answers with their probabilities.
         calibrate: Also fit the run's probabilities to these questions and keep the fit as the run's calibration, which
@@ -54,10 +57,8 @@ def evaluate(
             with at least this probability. A wrong one then costs t/(1-t), silence nothing.
         json: Print JSON instead of a sentence.
     """
-    from loci.evaluation.json_data import to_json
-    from loci.evaluation.metrics import exact_match
+    from loci.api import Evaluation, Run
     from loci.evaluation.rows import write_rows
-    from loci.evaluation.selective import probability_scores
     from loci.files import write_text
     from loci.text.questions import Questions
 
@@ -67,50 +68,74 @@ def evaluate(
         raise LociError("only a run can be calibrated", remedy="give the run, without --predictions")
     if alternatives and run is None:
         raise LociError("only a run can be asked for alternatives", remedy="give the run, without --predictions")
-    if run is not None:
-        from loci.training.run import PREDICTIONS
-
-        out = out or run / PREDICTIONS / f"{questions.stem}.jsonl"
-    _require_different(questions, predictions, out, text)
     asked = Questions.read(questions)
+    if run is not None and out is None:
+        out = _place(run, questions, asked)
+    _require_free(questions, predictions, out, text)
+    replaced = out is not None and out.exists()
     if predictions is not None:
         from loci.evaluation.external_predictions import read_external
 
-        rows = read_external(predictions, asked)
+        found = Evaluation(tuple(read_external(predictions, asked)))
     else:
-        from loci.evaluation.asking import ask_rows
         from loci.training.checkpoint import load_model
 
         assert run is not None
         loaded = load_model(run)
-        rows = ask_rows(loaded, asked, n=alternatives + 1)
+        found = Run(loaded).evaluate(asked, alternatives=alternatives)
     if out is not None:
-        write_rows(out, rows)
+        write_rows(out, found.rows)
     if text is not None:
-        write_text(text, "".join(" ".join(_said(row).split("\n")) + "\n" for row in rows))
-    fitted = _calibrate(run, loaded, asked, rows, confidence_target) if calibrate and run is not None else None
-    rate, worth, withheld = exact_match(rows), probability_scores(rows), sum(row.abstained for row in rows)
+        write_text(text, "".join(" ".join(_said(row).split("\n")) + "\n" for row in found.rows))
+    fitted = _calibrate(run, loaded, asked, found.rows, confidence_target) if calibrate and run is not None else None
     if json:
-        result: dict[str, Any] = {"questions": len(rows), "scored": rate.n, "correct": rate.successes}
-        if rate.n:
-            result |= {"accuracy": rate.value, "low": rate.low, "high": rate.high}
-        result |= {"withheld": withheld, "probabilities": to_json(worth)}
+        about = {"predictions": str(out) if out else None, "replaced": replaced}
         calibration = {"calibration": fitted.as_dict()} if fitted is not None else {}
-        print(json_format.dumps({**result, "predictions": str(out) if out else None, **calibration}))
+        print(json_format.dumps({**_figures(found), **about, **calibration}))
         return
+    for line in _sentences(found):
+        print(line)
+    if out is not None:
+        print(f"rows: {out}" + (" (replaced)" if replaced else ""))
+    if fitted is not None:
+        print(_sentence(fitted))
+
+
+def _figures(found: Evaluation) -> dict[str, Any]:
+    from loci.evaluation.json_data import to_json
+
+    rate = found.accuracy
+    result: dict[str, Any] = {"questions": len(found.rows), "scored": rate.n, "correct": rate.successes}
     if rate.n:
-        print(f"exact match: {rate.successes} of {rate.n} = {rate}" + (f"; withheld: {withheld}" if withheld else ""))
+        result |= {"accuracy": rate.value, "low": rate.low, "high": rate.high}
+    result |= {"withheld": sum(row.abstained for row in found.rows), "probabilities": to_json(found.probabilities)}
+    if found.answered is not None and found.accuracy_if_answered is not None:
+        given = found.accuracy_if_answered
+        result |= {
+            "answered": found.answered.successes,
+            "answered_scored": given.n,
+            "answered_correct": given.successes,
+        }
+    return result
+
+
+def _sentences(found: Evaluation) -> Iterator[str]:
+    rate, worth, silent = found.accuracy, found.probabilities, sum(row.abstained for row in found.rows)
+    if rate.n:
+        yield f"exact match: {rate.successes} of {rate.n} = {rate}" + (f"; withheld: {silent}" if silent else "")
     else:
-        print(f"{len(rows)} answers; the file has no expected answers to score them by")
+        yield f"{len(found.rows)} answers; the file has no expected answers to score them by"
+    if unread := sum(answer.silence == "unreadable" for answer in found.answers):
+        yield f"could not be read: {unread} (loci ask says why)"
+    if found.answered is not None:
+        threshold = found.answers[0].threshold
+        given = f"; right among them: {found.accuracy_if_answered}" if rate.n else ""
+        yield f"answered at its threshold of {threshold:.2f}: {found.answered.successes} of {found.answered.n}{given}"
     if worth is not None:
-        print(
+        yield (
             f"probabilities: Brier {worth.brier}; ECE {worth.ece:.3f}; "
             f"AUROC right/wrong {worth.auroc}; AURC {worth.aurc:.3f}"
         )
-    if out is not None:
-        print(f"rows: {out}")
-    if fitted is not None:
-        print(_sentence(fitted))
 
 
 def _said(row: Row) -> str:
@@ -119,7 +144,7 @@ def _said(row: Row) -> str:
     return I_DONT_KNOW if row.abstained else row.prediction
 
 
-def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, rows: list[Row], level: float) -> RunCalibration:
+def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, rows: Sequence[Row], level: float) -> RunCalibration:
     from loci.answering.confidence import write_calibration
     from loci.evaluation.run_calibration import fit_calibration
 
@@ -144,10 +169,30 @@ def _sentence(fitted: RunCalibration) -> str:
     )
 
 
-def _require_different(questions: Path, predictions: Path | None, out: Path | None, text: Path | None) -> None:
-    """Nothing that is read may be written over, and nothing twice."""
+def _place(run: Path, questions: Path, asked: Questions) -> Path:
+    """Where a run keeps its rows: under the file's name, and its hash where the name means other questions already."""
+    from loci.evaluation.rows import read_rows
+    from loci.training.run import PREDICTIONS
+
+    place = run / PREDICTIONS / f"{questions.stem}.jsonl"
+    if place.is_file() and {row.questions_hash for row in read_rows(place)} != {asked.hash}:
+        return place.with_name(f"{questions.stem}-{asked.hash[:8]}.jsonl")
+    return place
+
+
+def _require_free(questions: Path, predictions: Path | None, out: Path | None, text: Path | None) -> None:
+    """Nothing that is read may be written over, nothing twice, and of what is there only rows are replaced."""
+    from loci.evaluation.rows import read_rows
+
     read = [path.resolve() for path in (questions, predictions) if path is not None]
     written = [path for path in (out, text) if path is not None]
     for index, path in enumerate(written):
         if path.resolve() in read or path.resolve() in [other.resolve() for other in written[:index]]:
             raise LociError("would be written over", path=path, remedy="choose another --out or --text")
+    if text is not None and text.exists():
+        raise LociError("is there already", path=text, remedy="remove it, or choose another --text")
+    if out is not None and out.exists():
+        try:
+            read_rows(out)
+        except LociError:
+            raise LociError("is there already and holds no rows", path=out, remedy="choose another --out") from None

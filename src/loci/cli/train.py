@@ -116,7 +116,8 @@ def train(
         return 130
     done = "was finished already:" if was_finished else "trained"
     console.print(f"{done} {outcome.total_steps} steps in {outcome.seconds / 60:.1f} min: {out}", soft_wrap=True)
-    console.print(f"ask it: loci evaluate {out} --questions FILE")
+    asked = f"ask it: loci evaluate {out} --questions FILE"
+    console.print(asked if taught.questions is not None else f"let it write: loci sample {out}")
     return 0
 
 

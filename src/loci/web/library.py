@@ -138,6 +138,5 @@ class Library:
             "never read about": strangers.names("recombined", PEOPLE, rng),
             "one letter changed": strangers.names("one_letter", PEOPLE, rng),
         }
-        templates = run.loaded.templates
-        ask = templates[0].ask if templates else str
-        return {kind: [ask(one) for one in names] for kind, names in kinds.items() if names}
+        relation = run.loaded.relations[0]
+        return {kind: [relation.ask(one) for one in names] for kind, names in kinds.items() if names}
