@@ -6,7 +6,7 @@ import torch
 
 from loci.attention_lab.catalogue import EXERCISES
 from loci.attention_lab.exercises.result import ArcPanel, LabSettings, MatrixPanel, Panel
-from loci.attention_lab.qk_spectra import cut_rank, dot_layers, qk_spectra
+from loci.attention_lab.qk_spectra import cut_rank, dot_layers, folding_error, qk_spectra
 from loci.attention_lab.short_runs import short_run, unit_variance_scores
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
@@ -109,6 +109,14 @@ def test_spectra_are_those_of_the_folded_model():
     layer = fold(model).trunk.layers[1].attn
     whole = torch.cat((layer.fold, layer.pull[:, None]), dim=1)
     assert spectra[1] == pytest.approx(torch.linalg.svdvals(whole)[:, :8].detach().numpy(), rel=1e-4)
+
+
+def test_folding_a_run_moves_its_logits_by_rounding_or_says_why_not():
+    said = folding_error(tiny())
+    assert all(float(number) < 1e-3 for number in said.removesuffix(".").rpartition("at most ")[2].split(", "))
+    assert "cannot be folded: folding needs queries and keys that meet unrotated" in folding_error(
+        tiny(positions="rope")
+    )
 
 
 @pytest.mark.parametrize("rank", [1, 3, 8])

@@ -12,7 +12,6 @@ from loci.attention_lab.temperature import (
     product_variance,
     sample_scores,
     temperature,
-    training_effect,
     typical_entropy,
 )
 from loci.errors import LociError
@@ -56,19 +55,12 @@ def test_sampled_scores_share_their_query():
     assert scores.shape == (3, 5)
 
 
-def test_training_effect_runs_every_scale_and_seed():
-    curves = training_effect(lambda scale, seed: [scale, scale + seed], {"with": 0.5, "without": 1.0}, [0, 1])
-    assert curves["with"].tolist() == [[0.5, 0.5], [0.5, 1.5]]
-    assert curves["without"].tolist() == [[1, 1], [1, 2]]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: product_variance(0), "at least one component"),
         (lambda: frozen_width(1), "at least two keys"),
         (lambda: typical_entropy(-1.0, 3), "at least 0"),
-        (lambda: training_effect(lambda scale, seed: [0.0], {}, [1]), "at least one scale"),
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -19,9 +19,8 @@ from loci.report.attention.heads_page import heads_page, pooled_rates
 from loci.report.attention.heat import heat_maps
 from loci.report.attention.lab_page import lab_page
 from loci.report.attention.look_page import look_page
-from loci.report.attention.loops import loop_text
 from loci.report.attention.mathematics import formula, mathematics
-from loci.report.attention.repetition_page import repetition_page
+from loci.report.attention.repetition_page import loop_text, repetition_page
 from loci.report.figures.attention import panel_figure, sweep_figure
 from loci.text.vocab import Vocab
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from loci.errors import LociError
 from loci.model import GPT
 from loci.model.attention import DotAttention
-from loci.model.folding import split_query_key
+from loci.model.folding import fold, split_query_key, unfold
 
 
 def dot_layers(model: GPT) -> list[DotAttention]:
@@ -62,6 +62,20 @@ def cut_rank(model: GPT, rank: int) -> GPT:
             start = layer.widths[0]
             layer.qkv.weight[start : 2 * start] = kept.reshape(start, -1)
     return cut
+
+
+def folding_error(model: GPT) -> str:
+    """How far the logits move when every head is folded into one matrix and split again, or why it cannot be."""
+    try:
+        folded = fold(model)
+        again = unfold(folded, model.config.query_width)
+    except LociError as error:
+        return f"The run's heads cannot be folded: {error}."
+    ids = torch.arange(model.config.vocab_size)[None, : min(model.config.block_size, 32)]
+    with torch.no_grad():
+        logits, *others = (one.eval()(ids).logits for one in (model, folded, again))
+    moved = ", ".join(f"{float((logits - other).abs().max()):.1g}" for other in others)
+    return f"Folded into one matrix per head, and split again, the run's logits move by at most {moved}."
 
 
 def _score_matrix(layer: DotAttention) -> Float[torch.Tensor, "H C1 C"]:

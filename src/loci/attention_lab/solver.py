@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.optimize import linprog
 
 from loci.attention_lab.design import Head
 from loci.attention_lab.distribution import Array
-from loci.attention_lab.linear import least_solution
 from loci.attention_lab.symbols import Sum, coefficients, show_sum, symbols_of
 from loci.errors import LociError
 
@@ -187,7 +187,7 @@ def _linear_map_exists(sources: Array, images: Array) -> bool:
 
 def _sparse_map(sources: Array, images: Array) -> Array:
     """The map of least Σ|entry| with map @ source = image, row by row of the map."""
-    rows = [least_solution(equal=(sources, column), size=sources.shape[1]) for column in images.T]
+    rows = [_least_solution(equal=(sources, column), size=sources.shape[1]) for column in images.T]
     found: Array = np.stack([row for row in rows if row is not None])
     assert len(found) == len(rows), "an assignment for which a map exists was chosen"
     return found
@@ -208,9 +208,36 @@ def _score_map(x: Array, positions: list[int], chosen: list[tuple[int, ...]]) ->
         ]
         for wanted in (True, False)
     )
-    scores = least_solution(
+    scores = _least_solution(
         at_least_one=np.stack(lead) if lead else None,
         equal=(np.stack(level), np.zeros(len(level))),
         size=m * m,
     )
     return None if scores is None else scores.reshape(m, m)
+
+
+def _least_solution(
+    *,
+    at_least_one: Float[Array, "p k"] | None = None,
+    equal: tuple[Float[Array, "r k"], Float[Array, "r"]] | None = None,
+    size: int,
+) -> Float[Array, "k"] | None:
+    """The x of least Σ|x| with `at_least_one` @ x ≥ 1 and `equal[0]` @ x = `equal[1]`, or None when there is none.
+
+    x is the difference of two non-negative vectors, which makes the sum of absolute values linear. Least Σ|x| means few
+    entries that are not zero, so that what is found can be read.
+    """
+    ub = at_least_one if at_least_one is not None else np.zeros((0, size))
+    eq, right = equal if equal is not None else (np.zeros((0, size)), np.zeros(0))
+    answer = linprog(
+        np.ones(2 * size),
+        A_ub=-np.hstack([ub, -ub]),
+        b_ub=-np.ones(len(ub)),
+        A_eq=np.hstack([eq, -eq]),
+        b_eq=right,
+        bounds=(0, None),
+    )
+    if not answer.success or answer.x is None:
+        return None
+    found: Array = answer.x[:size] - answer.x[size:]
+    return found

@@ -1,13 +1,13 @@
 """Why scores are divided by √I: the variance of a product of I components, and what it does to attention.
 
-Components are independent, of mean 0 and variance 1; I is the width of a head. Knows nothing of training:
-`training_effect` is handed a function that trains.
+Components are independent, of mean 0 and variance 1; I is the width of a head. Knows nothing of
+training.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,14 +85,3 @@ def entropy_at_start(rng: np.random.Generator, widths: Sequence[int], n: int, dr
         errors = (float(sample.std() / math.sqrt(draws)) for sample in (with_it, without))
         rows.append(EntropyAtStart(width, float(with_it.mean()), next(errors), float(without.mean()), next(errors)))
     return rows
-
-
-def training_effect(
-    train: Callable[[float, int], Sequence[float]], scales: Mapping[str, float], seeds: Sequence[int]
-) -> dict[str, Float[Array, "seeds steps"]]:
-    """Loss curves of short runs that differ only in the factor on the scores: `train(scale, seed)` returns the
-    losses.
-    """
-    if not scales or not seeds:
-        raise LociError("the comparison needs at least one scale and one seed")
-    return {name: np.array([train(scale, seed) for seed in seeds], dtype=np.float64) for name, scale in scales.items()}

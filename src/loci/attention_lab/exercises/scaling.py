@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable
 
@@ -15,7 +16,6 @@ from loci.attention_lab.temperature import (
     product_variance,
     sample_scores,
     temperature,
-    training_effect,
     typical_entropy,
 )
 
@@ -99,7 +99,7 @@ def _trained(seed: int) -> tuple[str, Panel]:
     from loci.attention_lab.short_runs import WIDTH, short_run
 
     scales = {"β = 1/√I": temperature(WIDTH), "β = 1": 1.0}
-    losses = training_effect(short_run, scales, [seed + offset for offset in SEEDS])
+    losses = {name: np.array([short_run(beta, seed + extra) for extra in SEEDS]) for name, beta in scales.items()}
     curves, ends = [], []
     for name, runs in losses.items():
         smooth = np.stack([np.convolve(run, np.ones(SMOOTH) / SMOOTH, mode="valid") for run in runs])
@@ -164,8 +164,10 @@ def folded(settings: LabSettings) -> LabResult:
 
 
 def _of_run(settings: LabSettings) -> tuple[list[str], list[Panel]]:
-    from loci.attention_lab.qk_spectra import cut_rank, qk_spectra
-    from loci.attention_lab.rank_recall import recall_by_rank
+    from loci.attention_lab.qk_spectra import cut_rank, folding_error, qk_spectra
+    from loci.evaluation.asking import ask_rows
+    from loci.evaluation.metrics import exact_match
+    from loci.text.questions import Questions
     from loci.training.checkpoint import load_model
 
     assert settings.run is not None
@@ -185,11 +187,14 @@ def _of_run(settings: LabSettings) -> tuple[list[str], list[Panel]]:
     findings = [
         f"Effective rank of the run's heads, of {spectra.shape[-1]}: "
         + ", ".join(f"layer {i + 1} {rank:.1f}" for i, rank in enumerate(ranks))
-        + "."
+        + ".",
+        folding_error(loaded.model),
     ]
     if settings.questions is not None:
         steps = sorted({0, 1, 2, 4, 8, 16, 32, 64, spectra.shape[-1]} & set(range(spectra.shape[-1] + 1)))
-        rates = recall_by_rank(loaded, settings.questions, steps, cut_rank)
+        asked = Questions.read(settings.questions)
+        cut = [dataclasses.replace(loaded, model=cut_rank(loaded.model, rank)) for rank in steps]
+        rates = [exact_match(ask_rows(run, asked)) for run in cut]
         panels.append(
             Panel(
                 "Answers still right when every head is cut to a rank",
