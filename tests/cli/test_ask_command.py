@@ -134,3 +134,53 @@ def test_what_is_wrong_is_said_in_one_line(arguments, said, folder, capsys, monk
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    """The run behind a server in a thread, with a token."""
+    import socket
+    import threading
+    import time
+
+    import uvicorn
+
+    from loci.web.app import create_app
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    app = create_app([folder / "run"], out=folder / "web", token="secret")
+    made = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    thread = threading.Thread(target=made.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not made.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    made.should_exit = True
+    thread.join(10)
+
+
+def test_a_server_says_what_the_run_itself_says(folder, server, monkeypatch, tmp_path, capsys):
+    (tmp_path / "more.tsv").write_text("Where was Bo Lee born?\tRome\nWhere was 中 born?\tRome\n")
+    asked = [question("Ann Lee"), "Where was she born?", "--file", str(tmp_path / "more.tsv"), "--alternatives", "2"]
+    assert main(["ask", str(folder / "run"), *asked]) == 0
+    own = capsys.readouterr().out
+    monkeypatch.setenv("LOCI_TOKEN", "secret")
+    assert main(["ask", "run", *asked, "--server", server]) == 0
+    assert capsys.readouterr().out == own
+    assert main(["ask", "run", *asked, "--server", server, "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert (whole["server"], len(whole["answers"])) == (server, 4)
+
+
+def test_what_is_wrong_with_a_server_is_said_in_one_line(server, capsys):
+    def said(*flags):
+        assert main(["ask", "run", question("Ann Lee"), *flags]) != 0
+        message = capsys.readouterr().err.strip()
+        assert "Traceback" not in message
+        return " ".join(message.split())
+
+    assert "does not answer" in said("--server", "http://127.0.0.1:9")
+    assert "no web address" in said("--server", "nowhere")
+    assert "token" in said("--server", server)
+    assert "token" in said("--server", server, "--token", "wrong")
+    assert "cannot be used with --server" in said("--server", server, "--template", "{subject}?")

@@ -99,6 +99,10 @@ def test_impossible_stages_are_refused(changes):
 def test_minutes_are_split_by_time_shares():
     recipe = Recipe("r", {}, (stage(time_share=3), stage(name="finetune", time_share=1, steps=None, epochs=2)))
     assert [s.minutes for s in recipe.within(8).stages] == [6, 2]
+    assert [s.characters for s in recipe.within(characters=1000).stages] == [750, 250]
+    assert recipe.within() == recipe
+    with pytest.raises(LociError, match="one budget"):
+        recipe.within(1, characters=1)
     with pytest.raises(LociError, match="positive"):
         recipe.within(0)
 

@@ -7,6 +7,7 @@ HTML; knows nothing of how the answers were found.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from typing import Any, Literal
 from loci.answering.confidence import Confidence
 from loci.answering.evidence import Evidence
 from loci.data.prompts import I_DONT_KNOW
+from loci.errors import LociError
 
 Silence = Literal["never read about", "not told", "unsure", "unreadable"]
 NEVER_READ: Silence = "never read about"
@@ -167,6 +169,18 @@ class Answer:
             "in_corpus": self.in_corpus,
             "evidence": [line.as_dict() for line in self.evidence],
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Answer:
+        """The answer whose `as_dict` this is; refuses data that is none."""
+        try:
+            named = {key: value for key, value in data.items() if key != "answer"}
+            named["threshold"] = math.inf if data["threshold"] is None else data["threshold"]
+            named["alternatives"] = tuple(Alternative(**other) for other in data["alternatives"])
+            named["evidence"] = tuple(Evidence.from_dict(line) for line in data["evidence"])
+            return cls(**named)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise LociError(f"this is no answer: {error}") from None
 
 
 def decide(

@@ -7,6 +7,7 @@ where the answer stands are marked. Knows nothing of models: it shows what was w
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -52,6 +53,12 @@ class Evidence:
             "score": self.score,
             "marks": [list(mark) for mark in self.marks],
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Evidence:
+        """The line whose `as_dict` this is."""
+        named = {key: value for key, value in data.items() if key not in ("line", "marks")}
+        return cls(number=data["line"], marks=tuple((start, stop) for start, stop in data["marks"]), **named)
 
 
 class EvidenceIndex:

@@ -5,16 +5,18 @@ examples:
   loci ask run "Where was Alfred Mele born?" "Where did he die?" --threshold 0.8
   loci ask run --file questions.tsv --json
   loci ask run "Where was she born?" --history conversation.txt
+  loci ask run "Where was Alfred Mele born?" --server http://127.0.0.1:8137
   loci ask run                                   a prompt: one question after the other, tab completes names
 """
 
 from __future__ import annotations
 
 import json as json_format
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -40,6 +42,8 @@ def ask(
     alternatives: int = 3,
     lines: int = 3,
     json: bool = False,
+    server: str | None = None,
+    token: str | None = None,
 ) -> None:
     """Ask questions.
 
@@ -56,6 +60,8 @@ def ask(
         alternatives: How many rivals of the answer to show.
         lines: How many lines of the corpus to show.
         json: Print JSON instead of text.
+        server: Ask a `loci web` server at this address; RUN is then the name it shows.
+        token: What the server asks for (default: the environment's LOCI_TOKEN).
     """
     from loci.answering.ask import load
     from loci.text.questions import Questions
@@ -67,35 +73,41 @@ def ask(
         questions = tuple(line for line in map(str.strip, sys.stdin) if line)
     if not questions and file is None and not prompting:
         raise LociError("nothing is asked", remedy='loci ask RUN "Where was Alfred Mele born?", or --file FILE')
-    loaded = load(run, corpus=corpus, template=template)
+    options: dict[str, Any] = {"threshold": threshold, "alternatives": alternatives, "lines": lines}
     said = _lines(history) if history is not None else []
-    allowed = [line for line in map(str.strip, _lines(candidates)) if line] if candidates is not None else None
+    about: dict[str, object] = {"run": str(run)}
+    remarks: Sequence[str] = ()
+    subjects: Sequence[str] = ()
+    put: Callable[[Sequence[str] | Questions, Sequence[str]], list[Answer]]
+    if server is not None:
+        from loci.answering.remote import Server
 
-    def put(asked: Sequence[str] | Questions, before: Sequence[str]) -> list[Answer]:
-        return loaded.ask_all(
-            asked, history=before, threshold=threshold, alternatives=alternatives, lines=lines, candidates=allowed
-        )
-
+        _only_local({"--corpus": corpus, "--template": template, "--candidates": candidates})
+        there = Server(server, token or os.environ.get("LOCI_TOKEN"))
+        put = lambda asked, before: there.ask_all(str(run), asked, history=before, **options)  # noqa: E731
+        about["server"] = server
+        more = Questions.read(file) if file is not None else ()
+    else:
+        loaded = load(run, corpus=corpus, template=template)
+        allowed = [line for line in map(str.strip, _lines(candidates)) if line] if candidates is not None else None
+        put = lambda asked, before: loaded.ask_all(asked, history=before, candidates=allowed, **options)  # noqa: E731
+        remarks, subjects = loaded.remarks, loaded.subjects
+        calibrated = loaded.confidence.calibrator is not None
+        about |= {"model": loaded.loaded.hash, "calibrated": calibrated, "remarks": list(remarks)}
+        more = Questions.read(file, relations=loaded.loaded.relations) if file is not None else ()
     if prompting:
-        _prompt(lambda text, before: put([text], before)[0], said, loaded.subjects)
+        _prompt(lambda text, before: put([text], before)[0], said, subjects)
         return
     answers = put(questions, said)
-    if file is not None:
-        more = Questions.read(file, relations=loaded.loaded.relations)
+    if more:
         answers += put(more, [*said, *(answer.question for answer in answers)])
     if json:
-        whole = {
-            "run": str(run),
-            "model": loaded.loaded.hash,
-            "calibrated": loaded.confidence.calibrator is not None,
-            "remarks": list(loaded.remarks),
-            "answers": [answer.as_dict() for answer in answers],
-        }
-        print(json_format.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
+        about["answers"] = [answer.as_dict() for answer in answers]
+        print(json_format.dumps(about, indent=2, ensure_ascii=False, allow_nan=False))
         return
     from rich.console import Console
 
-    for remark in loaded.remarks:
+    for remark in remarks:
         print(f"loci ask: {remark}", file=sys.stderr)
     console = Console(highlight=False)
     for number, answer in enumerate(answers):
@@ -141,6 +153,12 @@ def completions(line: str, subjects: Sequence[str]) -> list[str]:
         if found := [line[:start] + name for name in subjects if name.casefold().startswith(begun)]:
             return found
     return []
+
+
+def _only_local(given: Mapping[str, object]) -> None:
+    named = [flag for flag, value in given.items() if value is not None]
+    if named:
+        raise LociError(f"{', '.join(named)} cannot be used with --server", remedy="leave that out, or ask a local run")
 
 
 def _lines(path: Path) -> list[str]:

@@ -35,6 +35,7 @@ def train(
     questions: Path | None = None,
     variant: str | None = None,
     minutes: float | None = None,
+    characters: int | None = None,
     seed: int | None = None,
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     resume: bool = False,
@@ -54,6 +55,7 @@ def train(
         questions: The train questions, instead of the folder's.
         variant: The model's variant (vanilla, rope, ...), instead of the recipe's.
         minutes: Train for this long, decaying to the end, instead of the recipe's own budget.
+        characters: Train on this many characters, split over the stages, instead of the recipe's own budget.
         seed: Seed of weights, batches and dropout.
         set: A change to the recipe, as stage.field=value or model.field=value; may be given several times.
         resume: Continue the run in --out from its newest checkpoint.
@@ -79,13 +81,14 @@ def train(
     from loci.training.run import holds_run, read_run
 
     if resume:
-        _only_resumed(recipe, {"--variant": variant, "--minutes": minutes, "--seed": seed, "--set": set or None})
+        budgets = {"--minutes": minutes, "--characters": characters}
+        _only_resumed(recipe, {"--variant": variant, **budgets, "--seed": seed, "--set": set or None})
     resume = resume or (restarted() and holds_run(out))
     placement = choose(device, precision, local_rank=local_rank())
     was_finished = resume and read_run(out).finished
     taught, chosen = _resumed(out, data, corpus, questions) if resume else _fresh(recipe, data, corpus, questions)
     if not resume:
-        chosen = _changed(chosen, variant, seed, set, minutes)
+        chosen = _changed(chosen, variant, seed, set).within(minutes, characters=characters)
     running = choose_threads(threads, read_run(out).threads if resume else None)
 
     def observers(run: Path) -> list[Observer]:
@@ -165,9 +168,7 @@ def _read(data: Path | None, corpus: Path | str | None, questions: Path | str | 
     return taught
 
 
-def _changed(
-    recipe: Recipe, variant: str | None, seed: int | None, changes: tuple[str, ...], minutes: float | None
-) -> Recipe:
+def _changed(recipe: Recipe, variant: str | None, seed: int | None, changes: tuple[str, ...]) -> Recipe:
     import dataclasses
 
     from loci.model.variants import VARIANTS
@@ -176,8 +177,7 @@ def _changed(
         recipe = dataclasses.replace(recipe, model={**recipe.model, **VARIANTS[variant].point})
     if seed is not None:
         recipe = dataclasses.replace(recipe, seed=seed)
-    recipe = recipe.override(changes)
-    return recipe.within(minutes) if minutes is not None else recipe
+    return recipe.override(changes)
 
 
 def _list_recipes() -> int:

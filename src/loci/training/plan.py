@@ -192,12 +192,17 @@ class Recipe:
     def __repr__(self) -> str:
         return f"Recipe({self.name!r}: {', '.join(step.name for step in self.steps)})"
 
-    def within(self, minutes: float) -> Recipe:
-        """The same stages in a wall-clock time, split by their time shares."""
-        if minutes <= 0:
-            raise LociError(f"--minutes must be positive, it is {minutes}")
-        total = sum(stage.time_share for stage in self.stages)
-        return self.with_stages(lambda stage: stage.with_budget(minutes=minutes * stage.time_share / total))
+    def within(self, minutes: float | None = None, *, characters: int | None = None) -> Recipe:
+        """The same stages in a wall-clock time, or in so many characters, split by their time shares."""
+        if minutes is not None and characters is not None:
+            raise LociError("a recipe has one budget", remedy="give --minutes or --characters, not both")
+        name, budget = ("minutes", minutes) if characters is None else ("characters", characters)
+        if budget is None:
+            return self
+        if budget <= 0:
+            raise LociError(f"--{name} must be positive, it is {budget}")
+        total, whole = sum(stage.time_share for stage in self.stages), math.ceil if name == "characters" else float
+        return self.with_stages(lambda stage: stage.with_budget(**{name: whole(budget * stage.time_share / total)}))
 
     def override(self, assignments: Sequence[str]) -> Recipe:
         """Apply `stage.field=value`, `model.field=value` and `seed=value`; values are JSON, or plain text."""
