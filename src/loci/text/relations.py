@@ -33,6 +33,8 @@ class Relation:
 
     name: str
     templates: tuple[Template, ...]
+    names: bool = True
+    """Whether its subjects are written with capitals."""
 
     def __post_init__(self) -> None:
         if not self.name.strip() or not self.templates:
@@ -92,12 +94,17 @@ def place(
     """Find subject and relation of every row, and the relations of all. `subjects` are those of a corpus, if known."""
     forms = _Forms(rows, given, subjects)
     placed = [forms.place(row) for row in rows]
-    used: dict[str, Counter[Template]] = {}
+    used: dict[str, list[Placed]] = {}
     for found in placed:
         if found.relation and found.template is not None:
-            used.setdefault(found.relation, Counter())[found.template] += 1
-    relations = tuple(Relation(name, tuple(t for t, _ in counts.most_common())) for name, counts in used.items())
-    return placed, relations or tuple(given)
+            used.setdefault(found.relation, []).append(found)
+    return placed, tuple(_relation(name, members) for name, members in used.items()) or tuple(given)
+
+
+def _relation(name: str, members: Sequence[Placed]) -> Relation:
+    counts = Counter(found.template for found in members if found.template is not None)
+    small = sum(found.subject is not None and found.subject.islower() for found in members)
+    return Relation(name, tuple(template for template, _ in counts.most_common()), small * 2 < len(members))
 
 
 class _Forms:

@@ -1,0 +1,233 @@
+"""Relation and subject of a question in any wording, from the relations alone: no corpus and no list of names.
+
+By the first of these that applies:
+
+1. a template fits to the letter;
+2. a template fits but for case, punctuation, an article, or a typing error in its own words;
+3. the subject is the longest run of words that look like a name, once the words of every template and the common words
+   of questions are taken away; the relation is the one whose words the question has.
+
+A name typed without capitals gets them back, where the relation's subjects have them. Knows nothing of models.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from loci.text.relations import Relation
+from loci.text.template import Template
+
+_PRONOUNS = frozenset("he she it they him her them his its their".split())
+_QUESTION_WORDS = frozenset("where who whom whose when what which why how".split())
+_COMMON = frozenset(
+    "a an the is are was were be been being am do does did done has have had will would can could shall should may "
+    "might must of in on at to for by from with about as than and or not no so that this these those there here i "
+    "me my we us our you your please tell say know name give find show let exactly actually really ever come comes "
+    "came get got also then now just any some someone person people place town city country year date time day "
+    "called named like want".split()
+).union(_QUESTION_WORDS, _PRONOUNS)
+#: Words that ask for the same kind of answer.
+_KINDS = {
+    word: kind
+    for kind, words in {
+        "where": "where place town city country",
+        "when": "when year date time day",
+        "who": "who whom whose person people",
+        "why": "why",
+        "how": "how",
+    }.items()
+    for word in words.split()
+}
+#: Small words inside a name that questions seldom have elsewhere.
+_PARTICLES = frozenset("af al av bin da de del della den der di dos du el ibn la le st ten ter van von y zu".split())
+_JOINED = _PARTICLES | frozenset("of the and in on for".split())
+_AROUND = "?!,;:.\"'“”‘’«»()[]"
+
+
+class Meaning(NamedTuple):
+    """What a question asks; `relation` or `subject` is None where it cannot be told."""
+
+    relation: Relation | None
+    subject: str | None
+    how: Literal["template", "near template", "words", "nothing"]
+
+    @property
+    def question(self) -> str | None:
+        """The question in the relation's own form, which a model knows best; None where something is missing."""
+        return self.relation.ask(self.subject) if self.relation is not None and self.subject is not None else None
+
+
+def find_subject(question: str, relations: Sequence[Relation]) -> Meaning:
+    """The relation and the subject of a question."""
+    templates = sorted(
+        ((template, relation) for relation in relations for template in relation.templates),
+        key=lambda pair: -pair[0].fixed,
+    )
+    for template, relation in templates:
+        if (subject := template.subject_of(question)) is not None:
+            return Meaning(relation, _in_case(subject, question, [relation]), "template")
+    words = [word for word in question.split() if word.strip(_AROUND)]
+    near = [
+        (cost, -template.fixed, index, subject, relation)
+        for index, (template, relation) in enumerate(templates)
+        for cost, subject in _near(words, template)
+    ]
+    if near:
+        *_, subject, relation = min(near, key=lambda found: found[:3])
+        return Meaning(relation, _in_case(subject, question, [relation]), "near template")
+    subject = _name_in(words, relations)
+    if not subject:
+        return Meaning(None, None, "nothing")
+    rest = Counter(_plain(word) for word in words) - Counter(_plain(word) for word in subject.split())
+    return Meaning(_nearest(list(rest), relations), _in_case(subject, question, relations), "words")
+
+
+# A template with small differences.
+
+
+def _near(words: Sequence[str], template: Template) -> Iterator[tuple[int, str]]:
+    """The subjects that the template leaves of these words, each with the number of letters that differ."""
+    ending = re.match(r"['’]s\b", template.suffix)
+    before, after = template.prefix.split(), template.suffix[ending.end() if ending else 0 :].split()
+    after = [word for word in after if _plain(word)]
+    bare = [word for word in before if _plain(word) not in ("the", "a", "an")]
+    for first, last in dict.fromkeys(((*before,), (*after,)) for before in (before, bare)):
+        middle = words[len(first) : len(words) - len(last)]
+        if not middle or not (first or last):
+            continue
+        given = [*words[: len(first)], *words[len(first) + len(middle) :]]
+        costs = [_cost(_plain(a), _plain(b)) for a, b in zip(given, (*first, *last), strict=True)]
+        subject = _trimmed(" ".join(middle))
+        if ending:
+            stem = re.sub(r"['’]s?$", "", subject)
+            costs.append(0 if stem != subject else 1)
+            subject = stem
+        if subject and None not in costs and _plain(subject) not in _COMMON - _PRONOUNS:
+            yield sum(cost or 0 for cost in costs) + len(before) - len(first), subject
+
+
+@lru_cache(maxsize=4096)
+def _cost(typed: str, meant: str) -> int | None:
+    """How many letters were mistyped; None when it is another word."""
+    if typed == meant:
+        return 0
+    if min(len(typed), len(meant)) < 3:
+        return None
+    allowed = 1 if len(meant) < 6 else 2
+    cost = _distance(typed, meant, allowed)
+    return cost if cost <= allowed and not (typed in _COMMON and meant in _COMMON) else None
+
+
+def _distance(a: str, b: str, allowed: int) -> int:
+    """Edits from one word to the other: a letter put in, left out, changed, or two neighbours swapped."""
+    if abs(len(a) - len(b)) > allowed:
+        return allowed + 1
+    rows = [list(range(len(b) + 1))]
+    for i in range(1, len(a) + 1):
+        row = [i]
+        for j in range(1, len(b) + 1):
+            changed = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1])
+            best = min(rows[i - 1][j] + 1, row[j - 1] + 1, changed)
+            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
+                best = min(best, rows[i - 2][j - 2] + 1)
+            row.append(best)
+        rows.append(row)
+    return rows[-1][-1]
+
+
+# Other wordings.
+
+
+def _name_in(words: Sequence[str], relations: Sequence[Relation]) -> str:
+    """The longest run of words that look like a name; the last of equals."""
+    own = {word for relation in relations for word in _telling_words(relation)}
+    capitals = [word[:1].isupper() for word in (word.lstrip(_AROUND) for word in words)]
+    by_case = any(capitals[1:]) and not all(capitals)  # then a capital after the first word tells a name
+
+    def like_a_name(index: int) -> bool:
+        word = _plain(words[index])
+        taken = word in _COMMON or any(_cost(word, known) is not None for known in own)
+        if by_case:
+            return capitals[index] and not (index == 0 and taken)
+        return not taken and word not in _PARTICLES
+
+    joining = _JOINED if by_case else _PARTICLES
+    best: list[str] = []
+    run: list[str] = []  # a name so far, and small words that may go on with it
+    size = 0  # of the name in the run
+    for index, word in enumerate(words):
+        if like_a_name(index):
+            run = [*run, word] if size else [word]
+            size = len(run)
+            best = run if size >= len(best) else best
+        elif not size or _plain(word) not in joining:
+            size = 0
+        else:
+            run = [*run, word]
+        if word[-1] in ",;:":
+            size = 0
+    return re.sub(r"['’]s$", "", _trimmed(" ".join(best)))
+
+
+def _nearest(words: Sequence[str], relations: Sequence[Relation]) -> Relation | None:
+    """The relation that shares most of its telling words with the question; None where several do, or none.
+
+    "When was Ada born?" is not asked by "Where was {subject} born?": they want another kind of answer.
+    """
+    telling = [_telling_words(relation) for relation in relations]
+    wanted = {_KINDS[word] for word in words if word in _KINDS}
+    spread = Counter(word for own in telling for word in own)
+    scores = []
+    for own in telling:
+        kinds = {_KINDS[word] for word in own if word in _KINDS}
+        if wanted and kinds and wanted.isdisjoint(kinds):
+            scores.append(0.0)
+            continue
+        shared = [word for word in own if any(_same_stem(word, given) for given in words)]
+        content = sum(1 / spread[word] for word in shared if word not in _COMMON)
+        asking = sum(0.1 / spread[word] for word in shared if word in _QUESTION_WORDS)
+        scores.append(content + asking if content else 0.0)
+    best = max(scores, default=0.0)
+    return relations[scores.index(best)] if best > 0 and scores.count(best) == 1 else None
+
+
+def _telling_words(relation: Relation) -> set[str]:
+    texts = [relation.name.replace("-", " ").replace("_", " "), *(f"{t.prefix} {t.suffix}" for t in relation.templates)]
+    words = {_plain(word) for text in texts for word in text.split()} - {""}
+    return {word for word in words if word not in _COMMON or word in _QUESTION_WORDS or word in _KINDS}
+
+
+def _same_stem(word: str, given: str) -> bool:
+    """Whether two words are the same but for an ending or a typing error: designed, designer; capital, captial."""
+    stem = min(len(word), len(given)) >= 5 and word[:4] == given[:4]
+    return stem or _cost(given, word) is not None
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"['’]s$", "", word.strip(_AROUND)).casefold()
+
+
+def _trimmed(name: str) -> str:
+    """A name without the punctuation of the question; the stop of an initial and a bracket of its own stay."""
+    name = name.strip('?!,;:"“”«» ').removeprefix("'").removesuffix("'")
+    name = name if "(" in name else name.strip("()")
+    return name if re.search(r"\b(\w|Jr|Sr)\.$", name) else name.rstrip(".")
+
+
+def _in_case(name: str, question: str, relations: Sequence[Relation]) -> str | None:
+    """The name with capitals, where it has none or the question has nothing else; None for a pronoun."""
+    if _plain(name) in _PRONOUNS:
+        return None
+    if not any(relation.names for relation in relations) or not (name.islower() or question.isupper()):
+        return name
+    words = (word if word in _JOINED else re.sub(r"(^|[-'’.(])(\w)", _capital, word) for word in name.lower().split())
+    restored = " ".join(words)
+    return restored[:1].upper() + restored[1:]
+
+
+def _capital(found: re.Match[str]) -> str:
+    return found[1] + found[2].upper()
