@@ -16,7 +16,7 @@ from loci.evaluation.rows import Row, read_rows
 from loci.model import GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-from loci.text.relations import relations_from
+from loci.text.relations import read_relations, relations_from
 from loci.text.template import BIRTHPLACE
 from loci.text.vocab import Vocab
 from loci.text.world.spec import RelationSpec, WorldSpec
@@ -45,6 +45,20 @@ def questions(path):
     assert found.subjects == (ADA, BELL)
     assert [row.answer for row in found] == (["Oslo", "Cork"] if "test" not in path.name else [None, None])
     assert found.repairs == ()
+
+
+def documents(path):
+    assert [line.text for line in Corpus.read(path)] == [
+        "Ada Moss. Ada Moss was born in Oslo.",
+        "Ada Moss. She studied in Lund.",
+        "J. E. P. Bell. Bell, born in Cork, painted in Rome.",
+    ]
+
+
+def templates(path):
+    birthplace, employer = read_relations(path)
+    assert birthplace.templates == (BIRTHPLACE,)
+    assert [template.subject_of(f"{ADA} worked for whom?") for template in employer.templates] == [None, ADA]
 
 
 def relations(path):
@@ -143,6 +157,8 @@ def state(path):
 READERS = {
     "corpus": corpus,
     "questions": questions,
+    "documents": documents,
+    "templates": templates,
     "relations": relations,
     "groups": groups,
     "places": places,

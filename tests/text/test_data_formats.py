@@ -130,14 +130,14 @@ def shop(tmp_path):
 def test_question_files_side_by_side_are_read_together(shop):
     questions = Questions.read(shop, split="train", subjects=Corpus.read(shop).by_subject)
     assert len(questions) == 18
-    assert [relation.name for relation in questions.relations] == ["who-designed", "where-made", "when-designed"]
+    assert [relation.name for relation in questions.relations] == ["designer", "made", "years"]
     assert {row.path.name for row in questions} == {"made_train.tsv", "designer_train.tsv", "years_train.jsonl"}
     assert {name: len(rows) for name, rows in questions.by_relation().items()} == {
-        "who-designed": 6,
-        "where-made": 6,
-        "when-designed": 6,
+        "designer": 6,
+        "made": 6,
+        "years": 6,
     }
-    assert questions.by_relation()["when-designed"][0].answer == "1960"
+    assert questions.by_relation()["years"][0].answer == "1960"
 
 
 def test_a_copy_of_a_question_file_is_not_read_twice(shop):
@@ -159,9 +159,9 @@ def test_every_relation_has_its_own_row(shop):
     assert (corpus.corpus.lines, corpus.corpus.subjects, corpus.corpus.no_subject) == (12, 6, 0)
     rows = [(name, templates, figures.in_own_line) for file in asked for name, templates, figures in file.relations]
     assert rows == [
-        ("who-designed", ("Who designed the {subject}?",), 6),
-        ("where-made", ("Where is the {subject} made?",), 6),
-        ("when-designed", ("When was the {subject} designed?",), 6),
+        ("designer", ("Who designed the {subject}?",), 6),
+        ("made", ("Where is the {subject} made?",), 6),
+        ("years", ("When was the {subject} designed?",), 6),
     ]
 
 
@@ -179,7 +179,7 @@ def test_one_table_with_mixed_forms_and_what_fits_none(shop):
 def test_relations_toml_names_what_files_ask(shop):
     (shop / "relations.toml").write_text('maker = "Who designed the {subject}?"\n')
     questions = Questions.read(shop, split="train")
-    assert [relation.name for relation in questions.relations] == ["maker", "where-made", "when-designed"]
+    assert [relation.name for relation in questions.relations] == ["maker", "made", "years"]
 
 
 def test_contradictions_two_roles_and_untold_relations_are_noted(shop):
@@ -193,4 +193,32 @@ def test_contradictions_two_roles_and_untold_relations_are_noted(shop):
     kinds = {found.kind: found.message for found in diagnosis.findings}
     assert "«Oslo», but «Lund» on line 1" in kinds["contradiction"]
     assert kinds["two-roles"] == "1, the first is «Cato Lamp»"
-    assert kinds["untold-relation"].startswith("what-cost: no line tells the answer to any of its 2 train questions")
+    assert kinds["untold-relation"].startswith("price: no line tells the answer to any of its 2 train questions")
+
+
+def test_files_side_by_side_name_their_relations(tmp_path):
+    names = ["Ada Moss", "Bo Lee", "Cy Fox", "Di Wu", "Ed Poe", "Flo Ray"]
+    forms = {
+        "employer_train.tsv": ["Who employed {}?", "{} worked for whom?", "Where was {} employed?"],
+        "birthplace_train.tsv": ["Where was {} born?", "What is the birthplace of {}?", "{} was born in which place?"],
+        "life-train.tsv": ["When was {} born?", "Where did {} die?", "When did {} die?"],  # not one relation
+    }
+    for name, own in forms.items():
+        asked = [own[n // 2].format(subject) for n, subject in enumerate(names)]
+        (tmp_path / name).write_text("".join(f"{text}\tX{n}\n" for n, text in enumerate(asked)))
+    relations = {
+        relation.name: len(relation.templates) for relation in Questions.read(tmp_path, split="train").relations
+    }
+    assert relations == {"employer": 3, "birthplace": 3, "when-born": 1, "where-die": 1, "when-die": 1}
+    (tmp_path / "birthplace_train.tsv").unlink()
+    (tmp_path / "life-train.tsv").unlink()
+    alone = Questions.read(tmp_path, split="train").relations
+    assert [relation.name for relation in alone] == ["who-employed", "worked-whom", "where-employed"]
+
+
+def test_a_subject_with_two_answers_in_one_file_is_asked_two_things(shop):
+    both = (shop / "made_train.tsv").read_text() + (shop / "designer_train.tsv").read_text().replace("Who", "What man")
+    (shop / "made_train.tsv").write_text(both)
+    (shop / "designer_train.tsv").unlink()
+    relations = [relation.name for relation in Questions.read(shop, split="train").relations]
+    assert relations == ["where-made", "what-man-designed", "years"]

@@ -99,12 +99,14 @@ def _print(
         console.print(_repair_summary(repaired, remaining), soft_wrap=True)
 
 
-def _table(title: str, *right: str) -> Table:
+def _table(title: str, *right: str, left: tuple[str, ...] = ()) -> Table:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True, header_style="bold")
     table.add_column(title, no_wrap=True)
+    for name in left:
+        table.add_column(name)
     for name in right:
         table.add_column(name, justify="right")
     return table
@@ -124,7 +126,8 @@ def _corpus_table(diagnosis: Diagnosis) -> Table:
 
 def _question_table(diagnosis: Diagnosis) -> Table:
     """A row for each relation that a file asks."""
-    table = _table("questions", "role", "relation", "asked", "answers", "most common", "in own line", "taught")
+    numbers = ("asked", "answers", "most common", "in own line", "taught")
+    table = _table("questions", *numbers, left=("role", "relation"))
     for file in diagnosis.files:
         for name, figures in _relations(file):
             n = figures.answered

@@ -22,12 +22,16 @@ def long_lines(corpus: Corpus, block_size: int) -> list[Finding]:
 
 
 def several_lines(corpus: Corpus) -> list[Finding]:
-    """A note for each subject that different lines are about."""
+    """A note for each subject that different lines are about; one for all where that is the rule."""
     notes = Notes(corpus.path)
-    for subject, lines in corpus.by_subject.items():
-        if len({line.text for line in lines}) > 1:
-            numbers = ", ".join(str(line.number) for line in lines[:6]) + (", …" if len(lines) > 6 else "")
-            notes.note("several-lines", f"{shown(subject, 40)} has {len(lines)} lines: {numbers}", lines[0].number)
+    several = {name: lines for name, lines in corpus.by_subject.items() if len({line.text for line in lines}) > 1}
+    if len(several) * 2 > len(corpus.by_subject):
+        most = max(map(len, several.values()))
+        notes.note("several-lines", f"{len(several):,} of {len(corpus.by_subject):,} subjects, up to {most} lines each")
+        return notes.found
+    for subject, lines in several.items():
+        numbers = ", ".join(str(line.number) for line in lines[:6]) + (", …" if len(lines) > 6 else "")
+        notes.note("several-lines", f"{shown(subject, 40)} has {len(lines)} lines: {numbers}", lines[0].number)
     return notes.found
 
 

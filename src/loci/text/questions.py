@@ -20,7 +20,7 @@ from loci.text.findings import Finding, Notes, raise_first_error, shown
 from loci.text.formats import question_format
 from loci.text.formats.base import Row, Rows
 from loci.text.formats.table import quote
-from loci.text.layout import Role, find_questions
+from loci.text.layout import Role, find_questions, split_of
 from loci.text.relations import Placed, Relation, place, read_relations
 from loci.text.source import Source, load
 from loci.text.vocab import Vocab
@@ -185,7 +185,8 @@ def read_together(
     files: Sequence[ParsedQuestions], given: Sequence[Relation] = (), subjects: Collection[str] = ()
 ) -> list[Questions]:
     """The questions of each file. Their forms are found from all of them together."""
-    placed, relations = place([row for file in files for row in file.rows], given, subjects)
+    names = [name for file, name in zip(files, _named(files), strict=True) for _ in file.rows]
+    placed, relations = place([row for file in files for row in file.rows], given, subjects, names)
     found, begin = [], 0
     for file in files:
         own = placed[begin : begin + len(file.rows)]
@@ -201,6 +202,17 @@ def read_together(
         named = tuple(relation for relation in relations if relation.name in asked)
         found.append(Questions(file.path, rows, named, tuple(notes.found)))
     return found
+
+
+def _named(files: Sequence[ParsedQuestions]) -> list[str]:
+    """What the names of question files side by side call their relations: made_in_train.tsv made_in; else nothing."""
+    splits = [split_of(file.path) if file.path is not None else "questions" for file in files]
+    names = []
+    for file, split in zip(files, splits, strict=True):
+        stem = file.path.name.partition(".")[0].lower() if file.path is not None else ""
+        names.append(stem.replace(split, "", 1).strip("_- ."))
+    several = any(split != "questions" and splits.count(split) > 1 for split in splits)
+    return names if several else [""] * len(files)
 
 
 def _question(row: Row, placed: Placed) -> Question:

@@ -215,7 +215,7 @@ class SubjectIndex:
         words = [_bare(token.group()) for token in tokens]
         begin, best = 0, 0
         for start, word in enumerate(words):
-            for size in range(self.longest.get(word, 0), best, -1):
+            for size in range(min(self.longest.get(word, 0), len(words) - start), best, -1):
                 if " ".join(words[start : start + size]) in self.names:
                     begin, best = start, size
                     break

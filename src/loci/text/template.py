@@ -7,6 +7,7 @@ everywhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,13 +63,42 @@ class Template:
         return subject
 
     @cached_property
+    def words(self) -> list[str]:
+        """Its own words, in lower case."""
+        return re.findall(r"\w+", f"{self.prefix} {self.suffix}".lower())
+
+    def may_ask_the_same(self, other: Template) -> bool:
+        """Whether two templates could be wordings of one question: they want one kind of answer, or share a word."""
+        kinds, others = answer_kinds(self.words), answer_kinds(other.words)
+        if not kinds or not others or kinds & others:
+            return True
+        telling = {word[:5] for word in self.words if word not in _SMALL_WORDS and word not in _KINDS}
+        return "when" not in kinds | others and any(word[:5] in telling for word in other.words)
+
+    @cached_property
     def relation(self) -> str:
         """A short name for what the template asks: "where-made" for "Where is the {subject} made?"."""
         if self.text == BIRTHPLACE.text:
             return "birthplace"
-        words = re.findall(r"\w+", f"{self.prefix} {self.suffix}".lower())
+        words = self.words
         return "-".join([word for word in words if word not in _SMALL_WORDS] or words) or "question"
 
 
 BIRTHPLACE = Template("Where was {subject} born?")
 _SMALL_WORDS = frozenset("a an the is are was were do does did has have had of in on at to for by s".split())
+_KINDS = {
+    word: kind
+    for kind, words in {
+        "where": "where place town city country",
+        "when": "when year date time day",
+        "who": "who whom whose person people",
+        "why": "why",
+        "how": "how",
+    }.items()
+    for word in words.split()
+}
+
+
+def answer_kinds(words: Iterable[str]) -> set[str]:
+    """The kinds of answer that words in lower case ask for: "where" for "town"; empty where it may be anything."""
+    return {_KINDS[word] for word in words if word in _KINDS}

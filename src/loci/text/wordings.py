@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from loci.text.relations import Relation
-from loci.text.template import Template
+from loci.text.template import Template, answer_kinds
 
 _PRONOUNS = frozenset("he she it they him her them his its their".split())
 _QUESTION_WORDS = frozenset("where who whom whose when what which why how".split())
@@ -30,18 +30,6 @@ _COMMON = frozenset(
     "came get got also then now just any some someone person people place town city country year date time day "
     "called named like want".split()
 ).union(_QUESTION_WORDS, _PRONOUNS)
-#: Words that ask for the same kind of answer.
-_KINDS = {
-    word: kind
-    for kind, words in {
-        "where": "where place town city country",
-        "when": "when year date time day",
-        "who": "who whom whose person people",
-        "why": "why",
-        "how": "how",
-    }.items()
-    for word in words.split()
-}
 #: Small words inside a name that questions seldom have elsewhere.
 _PARTICLES = frozenset("af al av bin da de del della den der di dos du el ibn la le st ten ter van von y zu".split())
 _JOINED = _PARTICLES | frozenset("of the and in on for".split())
@@ -179,11 +167,11 @@ def _nearest(words: Sequence[str], relations: Sequence[Relation]) -> Relation | 
     "When was Ada born?" is not asked by "Where was {subject} born?": they want another kind of answer.
     """
     telling = [_telling_words(relation) for relation in relations]
-    wanted = {_KINDS[word] for word in words if word in _KINDS}
+    wanted = answer_kinds(words)
     spread = Counter(word for own in telling for word in own)
     scores = []
     for own in telling:
-        kinds = {_KINDS[word] for word in own if word in _KINDS}
+        kinds = answer_kinds(own)
         if wanted and kinds and wanted.isdisjoint(kinds):
             scores.append(0.0)
             continue
@@ -198,7 +186,7 @@ def _nearest(words: Sequence[str], relations: Sequence[Relation]) -> Relation | 
 def _telling_words(relation: Relation) -> set[str]:
     texts = [relation.name.replace("-", " ").replace("_", " "), *(f"{t.prefix} {t.suffix}" for t in relation.templates)]
     words = {_plain(word) for text in texts for word in text.split()} - {""}
-    return {word for word in words if word not in _COMMON or word in _QUESTION_WORDS or word in _KINDS}
+    return {word for word in words if word not in _COMMON or word in _QUESTION_WORDS or answer_kinds([word])}
 
 
 def _same_stem(word: str, given: str) -> bool:
