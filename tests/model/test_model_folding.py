@@ -91,7 +91,7 @@ def test_parameters_are_equal_where_the_head_width_is_half_the_model() -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        (BASE.replace(positions="rope"), "rope positions turn them"),
+        (BASE.replace(positions="rope"), "rope positions rotate them"),
         (BASE.replace(qk_norm=True), "qk_norm"),
         (BASE.replace(attention="naive"), "only dot attention can be folded, this model has naive"),
         (BASE.replace(trunk="perceiver", temperature=0.5), "cross-attention"),
