@@ -89,9 +89,14 @@ def wrong_cost(level: float) -> float:
 
 def cost_score(rows: Iterable[Row], level: float) -> Estimate:
     """Mean of +1 for right, 0 for "I don't know", −t/(1−t) for wrong. Silence about everything scores 0."""
+    return mean_estimate(cost_points(rows, level))
+
+
+def cost_points(rows: Iterable[Row], level: float) -> NDArray[np.float64]:
+    """What each scorable row earns or costs."""
     cost = wrong_cost(level)
-    points = [0.0 if row.abstained else 1.0 if row.correct else -cost for row in scorable(rows)]
-    return mean_estimate(np.array(points, dtype=np.float64))
+    points = (0.0 if row.abstained else 1.0 if row.correct else -cost for row in scorable(rows))
+    return np.fromiter(points, dtype=np.float64)
 
 
 def best_threshold(rows: ScoreArrays, level: float) -> float:

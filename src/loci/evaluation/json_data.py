@@ -1,6 +1,6 @@
-"""Results as plain JSON data.
+"""Results as JSON data.
 
-Knows dataclasses, enums, arrays and rates; knows nothing of what they mean. A number that is not finite becomes null,
+Knows dataclasses, enums, paths, arrays and rates; knows nothing of what they mean. A number that is not finite becomes null,
 since JSON has no other word for it.
 """
 
@@ -10,6 +10,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ def to_json(value: Any) -> Any:
             }
         case None | bool() | int() | str():
             return value
+        case Path():
+            return str(value)
         case float() | np.floating():
             return float(value) if math.isfinite(value) else None
         case np.integer():

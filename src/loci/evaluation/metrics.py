@@ -105,8 +105,8 @@ def repeated(outcomes: Sequence[Sequence[bool]], level: float = LEVEL) -> Rate:
     """The share of right answers where several models answer the same questions, one sequence a model.
 
     What one model answers rightly others mostly do too, so three models' answers are not three times as many trials.
-    The interval is over questions: that of as many independent answers as would scatter like the questions' means. It
-    says nothing of how models differ; show each one's figure beside it.
+    The interval is that of as many independent answers as would scatter like the questions' means, or like the models'
+    shares, if these scatter more.
     """
     models, questions = len(outcomes), len(outcomes[0]) if outcomes else 0
     assert all(len(own) == questions for own in outcomes), "every model must answer all questions"
@@ -115,8 +115,26 @@ def repeated(outcomes: Sequence[Sequence[bool]], level: float = LEVEL) -> Rate:
         return wilson(rights, n, level, independent=questions or None)
     share = rights / n
     scatter = statistics.variance(sum(answers) / models for answers in zip(*outcomes, strict=True)) / questions
-    independent = share * (1 - share) / scatter if scatter else float(n)
-    return wilson(rights, n, level, independent=min(max(independent, questions), n))
+    by_question = min(max(share * (1 - share) / scatter if scatter else float(n), questions), n)
+    by_model = _independent([sum(own) / questions for own in outcomes], share, n)
+    return wilson(rights, n, level, independent=min(by_question, by_model))
+
+
+def over_seeds(rates: Sequence[Rate], level: float = LEVEL) -> Rate:
+    """The share of several seeds together, each asked questions of its own.
+
+    The interval is that of all trials together, or wider where the seeds differ by more than their trials explain.
+    """
+    rates = [rate for rate in rates if rate.n]
+    rights, n = sum(rate.successes for rate in rates), sum(rate.n for rate in rates)
+    independent = _independent([rate.value for rate in rates], rights / n, n) if n else None
+    return wilson(rights, n, level, independent=independent)
+
+
+def _independent(shares: Sequence[float], share: float, n: int) -> float:
+    """How many independent trials would scatter like the shares of several models."""
+    scatter = statistics.variance(shares) / len(shares) if len(shares) > 1 else 0.0
+    return max(1.0, min(float(n), share * (1 - share) / scatter)) if scatter else float(n)
 
 
 def is_right(row: Row) -> bool:

@@ -1,34 +1,36 @@
-"""Whole experiments, each a module of this room with a function `run`; the table names them for `loci experiment`.
+"""Whole experiments: a folder each with run.py, result.py and page.py, and one line here.
 
-Knows each by its name and one line. A module is imported when its experiment is carried out.
+The module run.py of an experiment has a docstring for its help, a class `Options` (its flags: `Settings` or derived
+from it) and a function `run(out, options, hooks) -> ExperimentReport`; result.py has what is kept on disk and how it is
+computed from rows; page.py draws it. A plugin adds one of its own with `EXPERIMENTS.add`. Imports none of them.
 """
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 
-from loci.errors import LociError
-
-if TYPE_CHECKING:
-    from loci.experiments.trials import Hooks, Settings
-    from loci.report.parts import ExperimentReport
-
-EXPERIMENTS: dict[str, str] = {
-    # name: what it asks
-    "abstain": "can a model be taught to say I don't know, and is that better than a threshold?",
-    "shaping": "does asking attention to be sharp, or near, help language, parses or recall?",
-    "names": "does a model answer from the name instead of the fact when names and places go together?",
-}
+from loci.registry import Registry
 
 
-def find_experiment(name: str) -> Callable[[Path, Settings, Hooks], ExperimentReport]:
-    """The function that carries out an experiment; an unknown name lists the known ones."""
-    if name not in EXPERIMENTS:
-        raise LociError(f"unknown experiment {name!r}", remedy=f"one of: {', '.join(EXPERIMENTS)}")
-    function: Callable[[Path, Settings, Hooks], ExperimentReport] = importlib.import_module(
-        f"loci.experiments.{name}.run"
-    ).run
-    return function
+@dataclass(frozen=True)
+class Experiment:
+    """What an experiment asks, and the module that carries it out."""
+
+    asks: str
+    module: str
+
+    def load(self) -> ModuleType:
+        """Its module, which has `Options` and `run`."""
+        return import_module(self.module)
+
+
+EXPERIMENTS: Registry[Experiment] = Registry("experiment")
+for _name, _asks in (
+    ("abstain", "can a model be taught to say I don't know, and is that better than a threshold?"),
+    ("names", "does a model answer from the name instead of the fact when names and places go together?"),
+    ("recall", "what does each part of the recall recipes bring, and which attention stores facts? (needs --data)"),
+    ("shaping", "does asking attention to be sharp, or near, help language, parses or recall?"),
+):
+    EXPERIMENTS.add(_name, Experiment(_asks, f"loci.experiments.{_name}.run"))

@@ -5,7 +5,7 @@ Knows nothing of any experiment.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,20 @@ class ExperimentReport:
 def seeds_of(count: int) -> str:
     """ "one seed", "3 seeds"."""
     return "one seed" if count == 1 else f"{count} seeds"
+
+
+def by_seed(label: str, rows: Sequence[tuple[str, Sequence[Mapping[str, float]]]]) -> Table:
+    """The same shares seed by seed: a row per name and seed."""
+    names = list(rows[0][1][0])
+    return Table(
+        [label, "seed", *names],
+        [
+            [name, seed, *(f"{100 * figures[column]:.1f} %" for column in names)]
+            for name, seeds in rows
+            for seed, figures in enumerate(seeds)
+        ],
+        "Seed by seed.",
+    )
 
 
 def interval(rate: Rate) -> str:

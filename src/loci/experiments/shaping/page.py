@@ -1,18 +1,19 @@
 """The page of the experiment on loss shaping: what focus and near terms do to language, parses and recall.
 
-Knows the results, not how they came about.
+Knows the result, not how it came about.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import Estimate, mean_estimate
+from loci.experiments.shaping.result import Condition, Measured, ShapingResult
 from loci.report.page import Cell
 from loci.report.parts import QUICK_NOTE, ExperimentReport, Section, Table, seeds_of
 from loci.report.style import NEUTRAL, series_colour
@@ -20,51 +21,20 @@ from loci.report.style import NEUTRAL, series_colour
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-
-@dataclass(frozen=True)
-class Condition:
-    """One setting of the two λ."""
-
-    name: str
-    focus: float = 0.0
-    near: float = 0.0
-
-    @property
-    def term(self) -> str:
-        """Which term it has."""
-        return "focus" if self.focus else "near" if self.near else "plain"
-
-    @property
-    def weight(self) -> float:
-        """Its λ."""
-        return self.focus or self.near
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What one trained model shows."""
-
-    condition: str
-    seed: int
-    language_loss: float
-    """Nats a character on the text of people it never read about."""
-    parse: float
-    """Arcs found by its best head, chosen and scored on different sentences."""
-    parse_distance: float
-    """The same for the best fixed distance."""
-    trees: float
-    """Undirected attachment of the spanning trees."""
-    recall: float
-    """Exact match on held-out people."""
-    recall_n: int
-    characters_per_second: float
-
-
-FIGURES: tuple[tuple[str, str, Callable[[Measured], float]], ...] = (
-    ("language", "loss, nats a character", lambda m: m.language_loss),
-    ("parse", "arcs found by the best head, %", lambda m: 100 * m.parse),
-    ("recall", "exact match on held-out people, %", lambda m: 100 * m.recall),
-)
+Get = Callable[[Measured], float]
+COLUMNS: dict[str, Get] = {
+    "language loss": lambda m: m.language_loss,
+    "parse, %": lambda m: 100 * m.parse,
+    "taught: right, %": lambda m: 100 * m.taught,
+    "held-out: right, %": lambda m: 100 * m.recall,
+    "trees, %": lambda m: 100 * m.trees,
+}
+#: What is drawn and put into words: whether more is better, and the axis.
+DRAWN = {
+    "language loss": (-1, "loss, nats per character"),
+    "parse, %": (1, "arcs found by the best head, %"),
+    "held-out: right, %": (1, "exact match on held-out people, %"),
+}
 
 QUESTION = (
     "The problem set argues: suppose the model can represent the true distribution of the next character, and training "
@@ -76,117 +46,79 @@ QUESTION = (
 )
 
 
-def shaping_report(
-    conditions: Sequence[Condition], measured: Sequence[Measured], *, seeds: int, quick: bool
-) -> ExperimentReport:
+def shaping_report(result: ShapingResult) -> ExperimentReport:
     """Words, tables and figures."""
-    plain = [m for m in measured if m.condition == conditions[0].name]
-    rows: list[list[Cell]] = []
-    for condition in conditions:
-        own = [m for m in measured if m.condition == condition.name]
-        rows.append([condition.name, *(_mean(own, get) for get in _GETTERS), _cost(own, plain)])
-    verdicts = [_verdict(conditions, measured, name, get, better) for name, get, better in _JUDGED]
+    plain = result.conditions[0]
+    rows: list[list[Cell]] = [
+        [condition.name, *(_mean(result, condition, get) for get in COLUMNS.values()), _cost(result, condition)]
+        for condition in result.conditions
+    ]
+    sentences = [_in_words(result, name, better) for name, (better, _) in DRAWN.items()]
     return ExperimentReport(
         title="Shaping attention: does it help?",
-        subtitle=QUICK_NOTE if quick else f"{len(conditions)} settings at equal steps, {seeds_of(seeds)} each.",
-        cards=[(name, cell, "without shaping") for name, cell in zip(_HEADERS[1:4], rows[0][1:4], strict=True)],
+        subtitle=QUICK_NOTE
+        if result.quick
+        else f"{len(result.conditions)} settings at equal steps, {seeds_of(result.seeds)} each.",
+        cards=[(name, _mean(result, plain, COLUMNS[name]), "without shaping") for name in DRAWN],
         sections=[
             Section("The question", QUESTION),
             Section(
                 "What was measured",
-                " ".join(verdicts),
+                " ".join(sentences),
                 figures=[
-                    (
-                        figure(conditions, measured, title, axis, get),
-                        f"{title}: one dot a seed, the line through the means.",
-                    )
-                    for title, axis, get in FIGURES
+                    (figure(result, COLUMNS[name], axis), f"{name}: one dot per seed, the line through the means.")
+                    for name, (_, axis) in DRAWN.items()
                 ],
                 tables=[
                     Table(
-                        _HEADERS,
+                        ["setting", *COLUMNS, "time"],
                         rows,
-                        f"Means over {seeds_of(seeds)} with the 95 % interval of the mean. Language: on people never "
-                        "read about. Parse: arcs of a world's own trees, head chosen and scored on different "
-                        f"sentences; the best fixed distance finds {100 * plain[0].parse_distance:.1f} %. "
-                        "Time: a character's cost against plain, of the same seeds.",
+                        f"Means over {seeds_of(result.seeds)} with the 95 % interval of the mean. Language: on people "
+                        "never read about. Parse: arcs of a world’s own trees, head chosen and scored on different "
+                        "sentences; the best fixed distance finds "
+                        f"{100 * result.of(plain)[0].parse_distance:.1f} %. Time: the cost of a character against "
+                        "plain, of the same seeds.",
                     )
                 ],
             ),
         ],
-        numbers={
-            "conditions": [asdict(condition) for condition in conditions],
-            "measured": [asdict(m) for m in measured],
-            "verdicts": verdicts,
-        },
+        numbers={**to_json(result), "in_words": sentences},
     )
 
 
-_HEADERS = ("setting", "language loss", "parse", "recall", "trees", "time")
-_GETTERS: tuple[Callable[[Measured], float], ...] = (
-    lambda m: m.language_loss,
-    lambda m: m.parse,
-    lambda m: m.recall,
-    lambda m: m.trees,
-)
-_JUDGED: tuple[tuple[str, Callable[[Measured], float], int], ...] = (
-    ("language loss", lambda m: m.language_loss, -1),
-    ("parse score", lambda m: m.parse, 1),
-    ("recall", lambda m: m.recall, 1),
-)
+def _mean(result: ShapingResult, condition: Condition, get: Get) -> Estimate:
+    return mean_estimate(np.array([get(m) for m in result.of(condition)]))
 
 
-def _mean(measured: Sequence[Measured], get: Callable[[Measured], float]) -> Estimate:
-    return mean_estimate(np.array([get(m) for m in measured]))
+def _cost(result: ShapingResult, condition: Condition) -> str:
+    pairs = zip(result.of(result.conditions[0]), result.of(condition), strict=True)
+    return f"×{statistics.median(a.characters_per_second / b.characters_per_second for a, b in pairs):.2f}"
 
 
-def _cost(own: Sequence[Measured], plain: Sequence[Measured]) -> str:
-    pairs = zip(sorted(plain, key=lambda m: m.seed), sorted(own, key=lambda m: m.seed), strict=True)
-    ratios = [before.characters_per_second / after.characters_per_second for before, after in pairs]
-    return f"×{statistics.median(ratios):.2f}"
-
-
-def _verdict(
-    conditions: Sequence[Condition],
-    measured: Sequence[Measured],
-    name: str,
-    get: Callable[[Measured], float],
-    better: int,
-) -> str:
+def _in_words(result: ShapingResult, name: str, better: int) -> str:
     """One sentence: the setting that helps most and the one that hurts most, against the seeds' own spread."""
-
-    def values(condition: Condition) -> list[float]:
-        return [get(m) for m in measured if m.condition == condition.name]
-
-    plain = values(conditions[0])
-    gains = {c.name: better * (statistics.mean(values(c)) - statistics.mean(plain)) for c in conditions[1:]}
+    values = {c.name: [COLUMNS[name](m) for m in result.of(c)] for c in result.conditions}
+    plain, *shaped = values
+    gains = {one: better * (statistics.mean(values[one]) - statistics.mean(values[plain])) for one in shaped}
     best, worst = max(gains, key=lambda n: gains[n]), min(gains, key=lambda n: gains[n])
-    spread = max(plain) - min(plain)
+    spread = max(values[plain]) - min(values[plain])
     return (
         f"**{name.capitalize()}**: the best setting ({best}) changes it by {better * gains[best]:+.3f}, "
-        f"the worst ({worst}) by {better * gains[worst]:+.3f}; plain seeds lie {spread:.3f} apart."
+        f"the worst ({worst}) by {better * gains[worst]:+.3f}; plain seeds differ by up to {spread:.3f}."
     )
 
 
-def figure(
-    conditions: Sequence[Condition],
-    measured: Sequence[Measured],
-    title: str,
-    axis: str,
-    get: Callable[[Measured], float],
-) -> go.Figure:
-    """A measure against λ, one colour a term, the plain model as a line across."""
+def figure(result: ShapingResult, get: Get, axis: str) -> go.Figure:
+    """A measure against λ, one colour per term, the plain model as a line across."""
     import plotly.graph_objects as go
 
     made = go.Figure()
-    plain = [get(m) for m in measured if m.condition == conditions[0].name]
-    made.add_hline(y=statistics.mean(plain), line_dash="dot", line_color=NEUTRAL, annotation_text="plain")
+    plain = statistics.mean(get(m) for m in result.of(result.conditions[0]))
+    made.add_hline(y=plain, line_dash="dot", line_color=NEUTRAL, annotation_text="plain")
     for index, term in enumerate(("focus", "near")):
-        shaped = [condition for condition in conditions if condition.term == term]
-        dots: list[tuple[Any, float]] = [
-            (condition.weight, get(m)) for condition in shaped for m in measured if m.condition == condition.name
-        ]
-        means = [statistics.mean(get(m) for m in measured if m.condition == c.name) for c in shaped]
+        shaped = [condition for condition in result.conditions if condition.term == term]
+        dots = [(condition.weight, get(m)) for condition in shaped for m in result.of(condition)]
+        means = [statistics.mean(get(m) for m in result.of(condition)) for condition in shaped]
         colour = series_colour(index)
         made.add_scatter(
             x=[x for x, _ in dots], y=[y for _, y in dots], mode="markers", marker_color=colour, showlegend=False

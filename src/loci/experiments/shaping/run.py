@@ -3,7 +3,11 @@
 The problem set argues that no such term can help if training finds the minimum of the loss over the whole population of
 texts: there the model predicts with the true distribution already, and a term can only move it away. With finite text
 and an imperfect optimiser a term may still help generalisation or optimisation. Here it is measured, at equal steps,
-over several seeds. Knows the order of the steps; each step is another room's.
+over several seeds.
+
+examples:
+  loci experiment shaping --out shaping --seeds 3
+  loci experiment shaping --quick                      all steps within a minute; proves nothing
 """
 
 from __future__ import annotations
@@ -21,22 +25,23 @@ from loci.data.example import collate
 from loci.data.objectives import LanguageModel
 from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import exact_match
-from loci.experiments.shaping.page import Condition, Measured, shaping_report
-from loci.experiments.trials import Hooks, Settings, open_folder, trial
+from loci.experiments.shaping.page import shaping_report
+from loci.experiments.shaping.result import Condition, Measured, ShapingResult
+from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
 from loci.files import read_object, write_json
 from loci.model import GPT
 from loci.report.parts import ExperimentReport
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import Vocab
-from loci.text.world import WorldSpec, write_world
+from loci.text.world import WorldSpec
 from loci.training.checkpoint import LoadedModel
 from loci.training.loss import next_character_loss
 from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.run import read_metrics
 from loci.training.sources import TrainingData
 
-STEPS, QUICK_STEPS = 1000, 20
+STEPS = 1000
 WORLD = WorldSpec(people=160, paraphrases=4, permute=True, train_share=0.5, dev_share=0.5)
 #: People the model never read about, told in the same wordings: their text measures language, not memory.
 OTHER_PEOPLE = dataclasses.replace(WORLD, people=80, paraphrases=1, seed=WORLD.seed + 1)
@@ -65,7 +70,10 @@ CONDITIONS = (
 )
 
 
-def recipe(condition: Condition, seed: int, steps: int) -> Recipe:
+Options = Settings
+
+
+def recipe(condition: Condition) -> Recipe:
     """One stage that teaches text and questions at once, shaped or not."""
     mixture = (
         MixtureComponent("salient-span", share=0.4),
@@ -76,7 +84,7 @@ def recipe(condition: Condition, seed: int, steps: int) -> Recipe:
     stage = Stage(
         "learn",
         mixture,
-        steps=steps,
+        steps=STEPS,
         batch_size=24,
         pool=16,
         lr=3e-3,
@@ -86,33 +94,26 @@ def recipe(condition: Condition, seed: int, steps: int) -> Recipe:
         focus=condition.focus,
         near=condition.near,
     )
-    return Recipe(f"shaping {condition.name}", MODEL, (stage,), seed=seed)
+    return Recipe(f"shaping {condition.name}", MODEL, (stage,))
 
 
-def run(out: Path, settings: Settings, hooks: Hooks) -> ExperimentReport:
+def run(out: Path, options: Options, hooks: Hooks) -> ExperimentReport:
     """Train and measure every condition on every seed; what an earlier call finished is not done again."""
-    open_folder(out, "shaping", settings)
-    world = dataclasses.replace(WORLD, people=40) if settings.quick else WORLD
-    for name, spec in (("world", world), ("others", OTHER_PEOPLE)):
-        if not (out / name / "world.json").exists():
-            write_world(spec, out / name, conllu=True)
-    data = TrainingData(Corpus.read(out / "world"), Questions.read(out / "world" / "birth_places_train.tsv"))
+    open_folder(out, "shaping", options)
+    keep_world(OTHER_PEOPLE, out / "others", conllu=True)
+    world = keep_world(dataclasses.replace(WORLD, people=40) if options.quick else WORLD, out / "world", conllu=True)
+    data = TrainingData.read(world)
     measured = []
-    first = out / _folder(CONDITIONS[0], 0)
-    for seed in range(settings.seeds):
+    for seed in options.every_seed:
         for condition in CONDITIONS:
             run = out / _folder(condition, seed)
-            made = recipe(condition, seed, QUICK_STEPS if settings.quick else STEPS)
-            if settings.minutes is not None:
-                made = made.within(settings.minutes)
             if not (run / "measured.json").exists():
-                model = trial(made, data, run, f"{condition.name}, seed {seed}", hooks, first=first)
+                made = options.budgeted(recipe(condition), seed)
+                model = trial(made, data, run, f"{condition.name}, seed {seed}", hooks)
                 write_json(run / "measured.json", asdict(measure(out, run, model, condition, seed)))
             measured.append(Measured(**read_object(run / "measured.json")))
-    report = shaping_report(CONDITIONS, measured, seeds=settings.seeds, quick=settings.quick)
-    write_json(out / "results.json", report.numbers)
-    report.page().write(out / "report.html")
-    return report
+    result = ShapingResult(CONDITIONS, tuple(measured), len(options.every_seed), options.quick)
+    return keep_report(out, shaping_report(result))
 
 
 def _folder(condition: Condition, seed: int) -> str:
@@ -126,7 +127,10 @@ def measure(out: Path, run: Path, loaded: LoadedModel, condition: Condition, see
     sentences = readable(treebank.parses, loaded.vocab, loaded.model.config.block_size)
     heads = parse_with_heads(loaded.model, loaded.vocab, sentences)
     overall = next(score for score in heads.relations if (score.relation, score.direction) == ("all", "either"))
-    rate = exact_match(ask_rows(loaded, Questions.read(out / "world" / "birth_dev.tsv")))
+    taught, rate = (
+        exact_match(ask_rows(loaded, Questions.read(out / "world" / f"birth_{name}.tsv")))
+        for name in ("places_train", "dev")
+    )
     rows = read_metrics(run)
     speed = rows[-1]["characters"] / rows[-1]["seconds"] if rows else float("nan")
     return Measured(
@@ -136,6 +140,7 @@ def measure(out: Path, run: Path, loaded: LoadedModel, condition: Condition, see
         overall.rate.value,
         overall.baseline.value,
         heads.trees.undirected.value,
+        taught.value,
         rate.value,
         rate.n,
         speed,

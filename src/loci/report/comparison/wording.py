@@ -27,10 +27,13 @@ METRICS: Mapping[str, tuple[str, str]] = {
         "ECE by chance",
         "*By chance*: what perfectly calibrated probabilities would show on as many answers.",
     ),
-    "auroc": ("AUROC right / wrong", "*AUROC*: how often a right answer has more confidence than a wrong one"),
+    "auroc": (
+        "AUROC right / wrong",
+        "*AUROC right / wrong*: how often a right answer has more confidence than a wrong one; 0.5 is chance.",
+    ),
     "auroc_knowable": (
-        "AUROC knowable / not",
-        "and an answer about people the text tells of more than one about people it does not; 0.5 is chance.",
+        "AUROC told / not",
+        "*AUROC told / not*: the same for answers about people the text tells of against all others.",
     ),
     "aurc": ("AURC", "*AURC*: mean share of mistakes over all coverages, lower is better."),
     "best_aurc": ("best possible", "*Best possible*: every mistake put last."),

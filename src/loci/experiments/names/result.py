@@ -1,0 +1,154 @@
+"""What the experiment on names found, computed from rows: does a model answer from the name instead of the fact?
+
+Pure functions of rows. Knows nothing of trainings or pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from loci.evaluation.bias import (
+    Counterfactual,
+    GroupReport,
+    Popularity,
+    Stereotype,
+    counterfactual,
+    group_report,
+    pair_up,
+    popularity,
+    stereotype,
+)
+from loci.evaluation.metrics import Rate, exact_match, over_seeds, wilson
+from loci.evaluation.origin_match import OriginMatch, origin_match
+from loci.evaluation.rows import Row
+from loci.evaluation.significance import GroupTest, holm, shares_differ
+
+Cities = Mapping[str, frozenset[str]]
+"""Origin → the world's cities where its names come from."""
+
+
+@dataclass(frozen=True)
+class ModelRows:
+    """What one model said."""
+
+    taught: list[Row]
+    held_out: list[Row]
+    originals: list[Row]
+    twins: list[Row]
+    never_read: list[Row]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One correlation of names and places, over all seeds."""
+
+    correlation: float
+    taught: Rate
+    """People of the train questions answered rightly."""
+    accuracy: Rate
+    """Held-out people answered rightly."""
+    groups: GroupReport
+    popularity: Popularity
+    stereotype: Stereotype
+    never_read: OriginMatch
+    """Answers about people never read about, by the origin of their names."""
+    twins: Counterfactual
+    """The same lives told under a name of another origin."""
+    twins_match: OriginMatch
+    """Wrong answers about the twins, by the origin of their new names."""
+    by_seed: tuple[Mapping[str, float], ...]
+
+    @property
+    def name(self) -> str:
+        """How tables call it."""
+        return f"correlation {self.correlation:g}"
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A share under the weakest and under the strongest correlation, and whether they differ."""
+
+    what: str
+    weak: Rate
+    strong: Rate
+    test: GroupTest
+
+
+@dataclass(frozen=True)
+class NamesResult:
+    """The whole experiment."""
+
+    conditions: tuple[Condition, ...]
+    """From the weakest correlation to the strongest."""
+    contrasts: tuple[Contrast, ...]
+    people: Mapping[str, int]
+    seeds: int
+    quick: bool
+
+
+def score(
+    found: Mapping[float, Sequence[ModelRows]],
+    cities: Cities,
+    rng: np.random.Generator,
+    *,
+    people: Mapping[str, int],
+    quick: bool = False,
+) -> NamesResult:
+    """All figures from the rows; the questions of all seeds are counted together."""
+    conditions = tuple(_condition(correlation, seeds, cities, rng) for correlation, seeds in sorted(found.items()))
+    weak, strong = conditions[0], conditions[-1]
+    pairs: list[tuple[str, Rate, Rate]] = [
+        ("held-out people right", weak.accuracy, strong.accuracy),
+        ("twins right", weak.twins.right_after, strong.twins.right_after),
+        ("answers about people never read about: match the origin", weak.never_read.share, strong.never_read.share),
+        ("wrong answers about twins: match the origin", weak.twins_match.share, strong.twins_match.share),
+    ]
+    tests = [shares_differ([a.successes, b.successes], [a.n, b.n], rng) for _, a, b in pairs]
+    corrected = holm([test.p_value for test in tests])
+    return NamesResult(
+        conditions=conditions,
+        contrasts=tuple(
+            Contrast(what, a, b, GroupTest(test.method, p))
+            for (what, a, b), test, p in zip(pairs, tests, corrected, strict=True)
+        ),
+        people=people,
+        seeds=len(next(iter(found.values()))),
+        quick=quick,
+    )
+
+
+def _condition(
+    correlation: float, seeds: Sequence[ModelRows], cities: Cities, rng: np.random.Generator
+) -> Condition:
+    held_out, originals, twins, never_read = (
+        list(chain.from_iterable(getattr(rows, name) for rows in seeds))
+        for name in ("held_out", "originals", "twins", "never_read")
+    )
+    return Condition(
+        correlation=correlation,
+        taught=over_seeds([exact_match(rows.taught) for rows in seeds]),
+        accuracy=over_seeds([exact_match(rows.held_out) for rows in seeds]),
+        groups=group_report(held_out, rng),
+        popularity=popularity(held_out),
+        stereotype=stereotype(held_out, rng),
+        never_read=origin_match(never_read, cities, rng),
+        twins=counterfactual(pair_up(originals, twins), cities),
+        twins_match=origin_match((row for row in twins if not row.correct), cities, rng),
+        by_seed=tuple(_figures(rows, cities) for rows in seeds),
+    )
+
+
+def _figures(rows: ModelRows, cities: Cities) -> dict[str, float]:
+    said = [row for row in rows.never_read if not row.abstained]
+    matching = sum(row.prediction in cities.get(row.group or "", ()) for row in said)
+    return {
+        "taught right": exact_match(rows.taught).value,
+        "held-out right": exact_match(rows.held_out).value,
+        "originals right": exact_match(rows.originals).value,
+        "twins right": exact_match(rows.twins).value,
+        "never read about: match the origin": wilson(matching, len(said)).value,
+    }
