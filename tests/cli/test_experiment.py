@@ -12,7 +12,7 @@ from loci.experiments.abstain import run as abstain
 def tiny(monkeypatch):
     import dataclasses
 
-    monkeypatch.setattr(trials, "QUICK_MINUTES", 0.002)
+    monkeypatch.setattr(trials, "QUICK_STEPS", 3)
     monkeypatch.setattr(trials, "QUICK_MODEL", {"n_layer": 1, "n_head": 2, "n_embd": 16})
     monkeypatch.setattr(abstain, "QUICK_WORLD", dataclasses.replace(abstain.QUICK_WORLD, people=46, paraphrases=1))
 
@@ -43,8 +43,10 @@ def test_a_quick_experiment_ends_with_tables_and_a_page(tiny, tmp_path, capsys):
     ("arguments", "said"),
     [
         (["experiment", "nope"], ", ".join(EXPERIMENTS)),
+        (["experiment", "recall"], "--data is missing"),
+        (["experiment", "recall", "--parts", "storing"], "--labels is missing"),
         (["experiment", "abstain", "--seeds", "0"], "--seeds"),
-        (["experiment", "abstain", "--minutes", "-1"], "--minutes"),
+        (["experiment", "abstain", "--budget", "-1"], "--budget"),
         (["experiment", "names", "--out", "FILE"], "is a file"),
     ],
 )

@@ -1,12 +1,12 @@
-"""Where the points go, with a reader and a memory made up for each person."""
+"""Where questions are lost, with a reader and a memory made up for each person."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from loci.evaluation.rows import Row
-from loci.experiments.recall import funnel as recall_ceiling
-from loci.experiments.recall.funnel import error_funnel
+from loci.experiments.recall import funnel
+from loci.experiments.recall.funnel import model_funnel
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import Vocab
@@ -51,7 +51,7 @@ def reader(monkeypatch):
         shown = [vocab.decode(prompt) for prompt in prompts]
         return [[("Oslo" if "Misread" in text else "Rome", 1.0)] for text in shown]
 
-    monkeypatch.setattr(recall_ceiling, "score_spans", read)
+    monkeypatch.setattr(funnel, "score_spans", read)
 
 
 def test_each_step_loses_whom_it_should(reader, monkeypatch):
@@ -61,26 +61,26 @@ def test_each_step_loses_whom_it_should(reader, monkeypatch):
     def answer(asked):
         return [SimpleNamespace(recited=line(q.subject), subject=q.subject) for q in asked]
 
-    monkeypatch.setattr(recall_ceiling, "make_answerer", lambda loaded: SimpleNamespace(answer=answer))
-    assert named(error_funnel(loaded(recites=True), ASKED, rows("Right"), CORPUS)) == {
+    monkeypatch.setattr(funnel, "make_answerer", lambda loaded: SimpleNamespace(answer=answer))
+    assert named(model_funnel(loaded(recites=True), ASKED, rows("Right"), CORPUS)) == {
         "asked": 7,
         "in the corpus": 6,
-        "survives the view": 5,
+        "in the text read": 5,
         "readable": 4,
         "recited": 3,
         "answered rightly": 1,
     }
 
 
-def test_a_model_that_studied_is_held_to_what_it_wrote():
+def test_a_model_that_labels_is_held_to_what_it_wrote():
     wrote = [(row.text, "Oslo" if row.subject == "Misread" else "Rome") for row in ASKED]
-    steps = error_funnel(
-        loaded(recites=False), ASKED, rows("Right", "Misquoted", "Untold"), CORPUS, studied=Questions.from_pairs(wrote)
+    steps = model_funnel(
+        loaded(recites=False), ASKED, rows("Right", "Misquoted", "Untold"), CORPUS, labels=Questions.from_pairs(wrote)
     )
     assert named(steps) == {
         "asked": 7,
         "in the corpus": 6,
-        "survives the view": 5,
+        "in the text read": 5,
         "readable": 4,
         "answered rightly": 2,  # who is right without a line to read it in has passed no step
     }

@@ -1,13 +1,14 @@
 import dataclasses
+from pathlib import Path
 
 import pytest
 from small import SMALL_ABSTAIN, small_recipe
 
 from loci.errors import LociError
-from loci.experiments import EXPERIMENTS, find_experiment
+from loci.experiments import EXPERIMENTS
 from loci.experiments.trials import (
-    QUICK_MINUTES,
     QUICK_MODEL,
+    QUICK_STEPS,
     Hooks,
     Settings,
     Stopped,
@@ -18,7 +19,6 @@ from loci.experiments.trials import (
 from loci.recipes import DataShape
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-from loci.training.run import read_metrics, read_run
 from loci.training.sources import TrainingData
 
 
@@ -37,23 +37,12 @@ def test_a_finished_training_is_not_repeated(data, tmp_path):
     said = []
     hooks = Hooks(say=said.append)
     first = tmp_path / "first"
-    model = trial(recipe(), data, first, "one", hooks, first=first)
-    again = trial(recipe(), data, first, "one", hooks, first=first)
+    model = trial(recipe(), data, first, "one", hooks)
+    again = trial(recipe(), data, first, "one", hooks)
     assert again.hash == model.hash
     assert said == ["training: one"]
     with pytest.raises(LociError, match="another training"):
-        trial(recipe(4), data, first, "one", hooks, first=first)
-
-
-def test_every_other_training_takes_the_steps_of_the_first(data, tmp_path):
-    timed = recipe().within(0.002)
-    assert all(stage.steps is None for stage in timed.stages)
-    first = tmp_path / "first"
-    trial(timed, data, first, "one", Hooks(), first=first)
-    trial(timed, data, tmp_path / "second", "two", Hooks(), first=first)
-    one, two = ([(row["stage"], row["step"]) for row in read_metrics(tmp_path / name)] for name in ("first", "second"))
-    assert one == two
-    assert all(stage.minutes is None for stage in read_run(tmp_path / "second").recipe.stages)
+        trial(recipe(4), data, first, "one", hooks)
 
 
 def test_a_stopped_training_goes_on_to_the_same_model(data, tmp_path):
@@ -61,12 +50,12 @@ def test_a_stopped_training_goes_on_to_the_same_model(data, tmp_path):
     stopping = Hooks(should_stop=lambda: next(calls, False))
     first = tmp_path / "stopped"
     with pytest.raises(Stopped):
-        trial(recipe(), data, first, "one", stopping, first=first)
+        trial(recipe(), data, first, "one", stopping)
     said = []
-    resumed = trial(recipe(), data, first, "one", Hooks(say=said.append), first=first)
+    resumed = trial(recipe(), data, first, "one", Hooks(say=said.append))
     whole = tmp_path / "whole"
     assert said == ["going on with: one"]
-    assert resumed.hash == trial(recipe(), data, whole, "one", Hooks(), first=whole).hash
+    assert resumed.hash == trial(recipe(), data, whole, "one", Hooks()).hash
 
 
 def test_a_folder_belongs_to_one_experiment_but_seeds_may_be_added(tmp_path):
@@ -75,7 +64,7 @@ def test_a_folder_belongs_to_one_experiment_but_seeds_may_be_added(tmp_path):
     open_folder(out, "names", Settings(seeds=3))
     for name, settings in (
         ("abstain", Settings()),
-        ("names", Settings(minutes=1.0)),
+        ("names", Settings(budget=2.0)),
         ("names", Settings(quick=True)),
     ):
         with pytest.raises(LociError, match="holds an experiment"):
@@ -99,19 +88,32 @@ def test_settings_reach_the_recipe():
     quick = Settings(quick=True).budgeted(recipe(), 7)
     assert quick.seed == 7
     assert dict(quick.model) == {**recipe().model, **QUICK_MODEL}
-    assert sum(stage.minutes for stage in quick.stages) == pytest.approx(QUICK_MINUTES)
+    assert {stage.steps for stage in quick.stages} == {QUICK_STEPS}
     assert Settings().budgeted(recipe(), 0) == recipe()
-    assert sum(stage.minutes for stage in Settings(minutes=2.0).budgeted(recipe(), 0).stages) == pytest.approx(2.0)
-    for wrong in ({"seeds": 0}, {"minutes": 0.0}):
+    assert [stage.steps for stage in Settings(budget=2.0).budgeted(recipe(), 0).stages] == [6, 6]
+    characters = recipe().with_stages(lambda stage: stage.with_budget(characters=100.0))
+    assert {stage.characters for stage in Settings(budget=0.5).budgeted(characters, 0).stages} == {50.0}
+    assert [
+        len(Settings(seeds=seeds, quick=q).every_seed) for seeds, q in ((None, False), (None, True), (5, True))
+    ] == [
+        3,
+        1,
+        5,
+    ]
+    for wrong in ({"seeds": 0}, {"budget": 0.0}):
         with pytest.raises(LociError):
             Settings(**wrong)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_of_the_table_can_be_carried_out(name):
-    assert callable(find_experiment(name))
+def test_every_experiment_has_options_a_run_and_a_result_of_its_own(name):
+    module = EXPERIMENTS[name].load()
+    assert callable(module.run)
+    assert dataclasses.is_dataclass(module.Options())
+    folder = Path(module.__file__).parent
+    assert {"run.py", "result.py", "page.py"} <= {file.name for file in folder.iterdir()}
 
 
-def test_an_unknown_experiment_lists_the_known():
-    with pytest.raises(LociError, match=", ".join(EXPERIMENTS)):
-        find_experiment("abstian")
+def test_an_unknown_experiment_suggests_the_nearest():
+    with pytest.raises(LociError, match="did you mean 'abstain'"):
+        EXPERIMENTS["abstian"]

@@ -2,78 +2,114 @@
 
 examples:
   loci experiment                                      list them
+  loci experiment abstain --help                       the flags of one
   loci experiment abstain --out abstain --seeds 5      every seed a world of its own
   loci experiment names --quick                        all steps within a minute; proves nothing
 """
 
 from __future__ import annotations
 
+import ast
+import dataclasses
+import html
+import inspect
 import json as json_format
+import re
+import textwrap
+import typing
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import tyro
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from loci.experiments.trials import Hooks
     from loci.report.parts import ExperimentReport
     from loci.report.parts import Table as ResultTable
-    from loci.training.reports import Observer
 
 #: Wider than any table.
 WIDEST = 10_000
 
 
-def experiment(
-    name: Annotated[str | None, tyro.conf.Positional] = None,
-    /,
-    *,
-    out: Path | None = None,
-    seeds: int | None = None,
-    minutes: float | None = None,
-    quick: bool = False,
-    json: bool = False,
-) -> int:
-    """Carry out one experiment, or list them all.
+def experiment(args: list[str]) -> int:
+    """Carry out the experiment that `args` names with the flags it has, or list them all."""
+    from loci.cli.flags import call_with_flags
 
-    Args:
-        name: Which one; without it they are listed.
-        out: Where worlds, runs, results.json and report.html go (default: experiment-NAME). What an earlier call
-            finished there is not done again.
-        seeds: How many worlds and models of each kind (default: 3, quick: 1); more can be added later.
-        minutes: Time for each training, instead of the recipe's own.
-        quick: A small world and model for a few seconds: shows the steps, proves nothing.
-        json: Print JSON instead of tables.
-    """
+    if not args or args[0].startswith("-"):
+        return call_with_flags(_list, args, prog="loci experiment", description=__doc__)
+    from loci.experiments import EXPERIMENTS
+
+    name, *rest = args
+    module = EXPERIMENTS[name].load()
+
+    def carry_out(*, out: Path | None = None, json: bool = False, **flags: Any) -> int:
+        options = module.Options(**flags)
+        folder = out if out is not None else Path(f"experiment-{name}" + ("-quick" if options.quick else ""))
+        return watched(lambda hooks: module.run(folder, options, hooks), folder / "report.html", json=json)
+
+    with_flags_of(module.Options, carry_out)
+    return call_with_flags(carry_out, rest, prog=f"loci experiment {name}", description=module.__doc__)
+
+
+experiment.raw_arguments = True  # type: ignore[attr-defined]
+
+
+FLAGS = {
+    "out": "Where worlds, runs, results.json and report.html go (default: experiment-NAME). What an earlier call "
+    "finished there is not done again.",
+    "json": "Print JSON instead of tables.",
+}
+
+
+def with_flags_of(options: type, command: Callable[..., int]) -> None:
+    """Give `command` the fields of a dataclass as flags, before its own; what stands below a field is its help."""
+    own = [p for p in inspect.signature(command).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    fields = [
+        inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default)
+        for field in dataclasses.fields(options)
+    ]
+    hints = {**typing.get_type_hints(options, include_extras=True), **typing.get_type_hints(command)}
+    texts = {**field_texts(options), **FLAGS}
+    command.__signature__ = inspect.Signature([*fields, *own])  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: hints[parameter.name] for parameter in (*fields, *own)}
+    command.__doc__ = "Carry it out.\n\nArgs:\n" + "\n".join(f"    {name}: {text}" for name, text in texts.items())
+
+
+def field_texts(options: type) -> dict[str, str]:
+    """The text that stands below each field of a dataclass."""
+    found = {}
+    for one in reversed(options.__mro__[:-1]):
+        (body,) = ast.parse(textwrap.dedent(inspect.getsource(one))).body
+        assert isinstance(body, ast.ClassDef)
+        for field, text in pairwise(body.body):
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
+                found[field.target.id] = " ".join(ast.literal_eval(text.value).split())
+    return found
+
+
+def watched(carry_out: Callable[[Hooks], ExperimentReport], page: Path, *, json: bool) -> int:
+    """Carry an experiment out with a bar for each training; then print its tables, or its numbers as JSON."""
     from rich.console import Console
 
-    from loci.experiments import EXPERIMENTS, find_experiment
-
-    if name is None:
-        return _list(EXPERIMENTS, json)
-    carry_out = find_experiment(name)
     from loci import machine
     from loci.cli.interrupt import InterruptFlag
-    from loci.cli.progress import ProgressBar
+    from loci.cli.progress import ProgressBar, ReadingLines
     from loci.cli.threads import choose_threads
-    from loci.experiments.trials import QUICK_SEEDS, SEEDS, Hooks, Settings, Stopped
+    from loci.experiments.trials import Hooks, Stopped
 
     console = Console(stderr=json)
-    settings = Settings(seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS, minutes, quick)
-    folder = out if out is not None else Path(f"experiment-{name}" + ("-quick" if quick else ""))
-
     running = choose_threads()
 
-    def observers(label: str) -> list[Observer]:
+    def observers(label: str) -> list[Any]:
         running.announce()
         return [ProgressBar(label)]
 
     with InterruptFlag() as interrupted, machine.threads(running.count):
-        hooks = Hooks(observers, console.print, lambda: interrupted.raised)
         try:
-            report = carry_out(folder, settings, hooks)
+            report = carry_out(Hooks(observers, console.print, lambda: interrupted.raised, ReadingLines()))
         except Stopped:
             console.print("stopped; the same command goes on from here")
             return 130
@@ -81,21 +117,25 @@ def experiment(
         print(json_format.dumps(report.numbers, indent=2, ensure_ascii=False, allow_nan=False))
         return 0
     _show(console, report)
-    console.print(f"page: {folder / 'report.html'}", highlight=False, markup=False)
+    console.print(f"page: {page}", highlight=False, markup=False)
     return 0
 
 
-def _list(experiments: dict[str, str], json: bool) -> int:
-    from rich.console import Console
-    from rich.table import Table
+def _list(*, json: bool = False) -> int:
+    """List the experiments.
+
+    Args:
+        json: Print JSON instead of a table.
+    """
+    from loci.cli.table import print_table
+    from loci.experiments import EXPERIMENTS
 
     if json:
-        print(json_format.dumps([{"experiment": name, "asks": asks} for name, asks in experiments.items()], indent=2))
-        return 0
-    table = Table("experiment", "what it asks")
-    for name, asks in experiments.items():
-        table.add_row(name, asks)
-    Console().print(table)
+        rows = [{"experiment": name, "asks": found.asks} for name, found in EXPERIMENTS.items()]
+        print(json_format.dumps(rows, indent=2, ensure_ascii=False))
+    else:
+        print_table(("experiment", "what it asks"), [(name, found.asks) for name, found in EXPERIMENTS.items()])
+        print("loci experiment NAME --help shows its flags")
     return 0
 
 
@@ -117,17 +157,21 @@ def _table(part: ResultTable, title: str | None, stacked: bool = False) -> Table
     from rich.text import Text
 
     table = Table(title=title, title_justify="left")
-    for header in part.headers:
-        table.add_column(header, overflow="fold")
+    shown = [index for index, header in enumerate(part.headers) if header not in part.page_only]
+    for index in shown:
+        table.add_column(part.headers[index], overflow="fold")
     for row in part.rows:
-        table.add_row(*(Text(_cell(cell, stacked)) for cell in row))
+        table.add_row(*(Text(_cell(row[index], stacked)) for index in shown))
     return table
 
 
 def _cell(cell: object, stacked: bool) -> str:
     """A cell; `stacked` sets an interval below its number, so that a narrow terminal cuts nothing in two."""
     from loci.evaluation.metrics import Estimate, Rate, decimal
+    from loci.report.page import Markup
 
+    if isinstance(cell, Markup):
+        return html.unescape(re.sub("<[^>]*>", "", cell))
     if stacked and isinstance(cell, Rate | Estimate):
         return str(cell).replace(" (", "\n").replace(", ", "\n").rstrip(")")
     return "–" if cell is None else decimal(cell) if isinstance(cell, float) else str(cell)

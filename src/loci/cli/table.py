@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """ScoreArrays of numbers to the right, everything else to the left; long cells go on below."""
+    """Columns of numbers to the right, everything else to the left; long cells go on below."""
     from rich.console import Console
     from rich.table import Table
 

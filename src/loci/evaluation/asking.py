@@ -15,11 +15,17 @@ from loci.training.checkpoint import LoadedModel
 
 
 def ask_rows(
-    loaded: LoadedModel, questions: Questions, *, n: int = 1, split: str | None = None, answerer: str | None = None
+    loaded: LoadedModel,
+    questions: Questions,
+    *,
+    n: int = 1,
+    split: str | None = None,
+    answerer: str | None = None,
+    withhold: bool = False,
 ) -> list[Row]:
     """The rows of a model's answers, each with at most n − 1 alternatives; by another answerer if one is named."""
     answers = make_answerer(loaded, name=answerer).answer(questions, n=n)
-    return rows_of(answers, questions, split=split, model=loaded.hash, data=loaded.corpus_hash)
+    return rows_of(answers, questions, split=split, model=loaded.hash, data=loaded.corpus_hash, withhold=withhold)
 
 
 def rows_of(
@@ -29,10 +35,12 @@ def rows_of(
     split: str | None = None,
     model: str | None = None,
     data: str | None = None,
+    withhold: bool = False,
 ) -> list[Row]:
     """Answers as rows. The probabilities are the model's own, so that calibrations can be fitted and judged on them.
 
-    A row abstained where the model itself was silent; what a threshold would withhold is left to whoever reads it.
+    A row abstained where the model itself was silent; what a threshold would withhold is left to whoever reads it,
+    unless `withhold` asks for silence where the run would be silent.
     """
     return [
         Row(
@@ -43,8 +51,8 @@ def rows_of(
             relation=answer.relation,
             probability=answer.raw_probability,
             alternatives=tuple((other.text, other.raw_probability) for other in answer.alternatives),
-            abstained=answer.declined,
-            silence=answer.silence if answer.declined else None,
+            abstained=(silent := answer.declined or (withhold and not answer.known)),
+            silence=answer.silence if silent else None,
             split=split,
             questions_hash=questions.hash,
             model=model,

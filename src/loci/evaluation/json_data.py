@@ -1,7 +1,7 @@
 """Results as JSON data.
 
-Knows dataclasses, enums, paths, arrays and rates; knows nothing of what they mean. A number that is not finite becomes null,
-since JSON has no other word for it.
+Knows dataclasses, enums, paths, arrays and rates; knows nothing of what they mean. A number that is not finite becomes
+null, since JSON has no other word for it.
 """
 
 from __future__ import annotations

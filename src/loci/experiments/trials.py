@@ -87,7 +87,7 @@ class Stopped(Exception):
     """The user stopped a training; its checkpoint is saved and the same call goes on from it."""
 
 
-def open_folder(out: Path, name: str, settings: Settings, may_change: Iterable[str] = ("seeds",)) -> None:
+def open_folder(out: Path, name: str, settings: Any, may_change: Iterable[str] = ("seeds",)) -> None:
     """Begin or go on with an experiment in `out`. More seeds may be asked for later; anything else must stay."""
     kept: dict[str, Any] = {"experiment": name, **to_json(settings)}
     file = out / SETTINGS

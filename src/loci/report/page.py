@@ -31,7 +31,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inli
 
 
 WIDE = 7
-"""ScoreArrays beyond which a table sets intervals below their numbers, to stay within a screen."""
+"""Columns beyond which a table sets intervals below their numbers, to stay within a screen."""
 
 
 class Markup(str):

@@ -26,6 +26,8 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
     """Markdown."""
+    page_only: Sequence[str] = ()
+    """Headers of columns that a terminal does not show."""
 
 
 @dataclass(frozen=True)

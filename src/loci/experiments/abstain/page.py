@@ -132,8 +132,6 @@ def _confidence_section(models: Sequence[Confidence]) -> Section:
         "come? Where a model was taught silence, its probability is that of its most probable real answer.",
         figures=[(risk_curves([m.name for m in models], [m.curve for m in models]), "Risk and coverage, all seeds.")],
         tables=[
-            Table(
-                ["model", *headers(metrics)], [[m.name, m.aurc, m.auroc_knowable] for m in models], meanings(metrics)
-            )
+            Table(["model", *headers(metrics)], [[m.name, m.aurc, m.auroc_knowable] for m in models], meanings(metrics))
         ],
     )

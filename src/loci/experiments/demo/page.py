@@ -1,150 +1,116 @@
-"""The demo's page: several systems on the same held-out people, how they learned, and what they say.
+"""The demo's page: several systems on the same people, how they learned, and what the best of them says.
 
-Knows the results, not how they came about.
+Knows the result, not how it came about.
 """
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from loci.answering.evidence import Evidence
+from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import Rate
-from loci.evaluation.rows import Row
-from loci.report.page import Markup, Page
-from loci.report.style import NEUTRAL, series_colour
+from loci.experiments.demo.result import DemoResult, Example, SystemResult
+from loci.report.comparison.wording import listed, marked, percent
+from loci.report.figures.knowledge import loss_curves, rate_bars
+from loci.report.page import Cell, Markup
+from loci.report.parts import QUICK_NOTE, ExperimentReport, Section, Table
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-SMOOTHING = 0.9
-
-
-@dataclass(frozen=True)
-class DemoRow:
-    """One system of the comparison."""
-
-    name: str
-    explanation: str
-    rate: Rate
-    metrics: Sequence[Mapping[str, Any]] = ()
-    """Rows of metrics.jsonl; empty for a system that learns nothing."""
+PEOPLE = ("taught: right", "held-out: right", "never read about: answered")
+MEANING = (
+    "*Taught*: people of the train questions. *Held-out*: people the model only read about. *Never read about*: people "
+    "no line is about; whatever is answered there at the model’s own threshold is made up."
+)
 
 
-@dataclass(frozen=True)
-class Example:
-    """An answer of the best model, and the sentence of the corpus behind it."""
-
-    prediction: Row
-    evidence: Evidence | None
-
-
-def demo_page(
-    rows: Sequence[DemoRow], examples: Sequence[Example], *, world: Mapping[str, Any], minutes: float
-) -> Page:
-    """The whole page."""
-    best = rows[-1]
-    page = Page(
-        "What pretraining knows",
-        f"A small transformer asked where {best.rate.n} people were born whom no question ever named.",
+def demo_report(result: DemoResult) -> ExperimentReport:
+    """Words, tables and figures."""
+    best, people = result.systems[-1], result.people
+    return ExperimentReport(
+        title="What pretraining knows",
+        subtitle=QUICK_NOTE
+        if result.quick
+        else f"A small transformer asked where {people['held_out']} people were born whom no question ever named.",
+        cards=[(s.name, s.held_out, _note(s)) for s in result.systems],
+        sections=[
+            Section(
+                "The experiment",
+                f"A synthetic world: {result.lines} lines of text say where {people['train'] + people['held_out']} "
+                f"people were born, lived, worked and died. The birthplaces of {people['train']} of them are taught by "
+                f"questions; the other {people['held_out']} are held out, and only the text tells where they were "
+                f"born. About {people['never_read']} more people there is no line at all. All systems answer the same "
+                f"questions. {_compared(result)} The models read {result.characters / 1e6:.1f} million characters in "
+                f"{result.minutes:.1f} minutes; seed {result.seed}.",
+                figures=[
+                    (
+                        rate_bars(PEOPLE, [(s.name, _rates(s)) for s in result.systems], "of the questions"),
+                        f"With 95 % Wilson intervals, one seed. {MEANING}",
+                    )
+                ],
+                tables=[
+                    Table(
+                        ["system", "what it is", *PEOPLE],
+                        [[s.name, s.explanation, *_rates(s)] for s in result.systems],
+                        f"Exact match with 95 % Wilson intervals, one seed. {MEANING}",
+                    )
+                ],
+            ),
+            Section(
+                "Learning",
+                "The loss while training, smoothed. A gap in the line: a new stage begins.",
+                figures=[
+                    (
+                        loss_curves([(s.name, s.metrics) for s in reversed(result.systems)]),
+                        "Mean loss per character, in nats. Stages have different tasks, so their losses differ.",
+                    )
+                ],
+            ),
+            Section(
+                "Ten answers",
+                f"The first ten held-out people, as {best.name} answers, with the line of the corpus that says so. The "
+                "model does not see these lines when it is asked: it has to remember.",
+                tables=[
+                    Table(
+                        ["question", "answer", "truth", "probability", "what the corpus says"],
+                        [_example(example) for example in result.examples],
+                        "Held-out people. Probability: of the whole answer. Marked: the true place.",
+                        page_only=["what the corpus says"],
+                    )
+                ],
+            ),
+        ],
+        numbers={
+            **to_json({k: v for k, v in vars(result).items() if k not in ("systems", "examples")}),
+            "systems": [to_json({k: v for k, v in vars(s).items() if k != "metrics"}) for s in result.systems],
+        },
     )
-    page.add_cards([(row.name, row.rate, row.explanation) for row in rows])
-    page.add_section(
-        "The experiment",
-        f"A synthetic world of {world['people']} people: {world['lines']} lines of text say where each was born, "
-        f"lived, worked and died. {world['train']} people's birthplaces are asked in training; the other {best.rate.n} "
-        f"are held out, and only the text tells where they were born. All systems answer the same questions. "
-        f"{_compared(rows)} All of it took {minutes:.1f} minutes on this machine, one seed.",
-    )
-    page.add_figure(accuracy_figure(rows), "Exact match on held-out people, with 95 % Wilson intervals.")
-    page.add_section("Learning", "Loss by training time, smoothed. A new stage begins where the curve jumps.")
-    page.add_figure(loss_figure(rows), "Mean loss of a character, in nats.")
-    page.add_section(
-        "Ten answers",
-        f"The first ten held-out people, as {best.name} answers, with the line of the corpus that says so. "
-        "The model never sees these lines at question time: it has to remember.",
-    )
-    page.add_table(
-        ["question", "answer", "truth", "probability", "what the corpus says"],
-        [_example_cells(example) for example in examples],
-        "Probability: that of the whole answer. Marked: the true place.",
-    )
-    return page
 
 
-def _compared(rows: Sequence[DemoRow]) -> str:
-    """The best system against each of the others."""
-    *others, best = rows
+def _rates(system: SystemResult) -> list[Rate]:
+    return [system.taught, system.held_out, system.never_read]
+
+
+def _note(system: SystemResult) -> str:
+    rate = system.held_out
+    return (
+        f"held-out people right, {100 * rate.low:.1f}–{100 * rate.high:.1f} %, n = {rate.n}; taught people right: "
+        f"{percent(system.taught.value)}; never read about, answered: {percent(system.never_read.value)}"
+    )
+
+
+def _compared(result: DemoResult) -> str:
+    """The best system against each of the others, on held-out people."""
+    *others, best = result.systems
     times = [
-        f"**{best.rate.value / row.rate.value:.1f} times** as often as {row.name}"
-        for row in others
-        if row.rate.successes
+        f"**{best.held_out.value / s.held_out.value:.1f} times** as often as {s.name}"
+        for s in others
+        if s.held_out.successes
     ]
-    never = "".join(f" {row.name.capitalize()} is never right." for row in others if not row.rate.successes)
-    return f"{best.name.capitalize()} is right {' and '.join(times)}.{never}" if times else never.strip()
-
-
-def _example_cells(example: Example) -> list[str | float]:
-    row = example.prediction
-    sign = "✓" if row.correct else "✗"
-    said = f"{sign} {row.prediction}"
-    return [row.question, said, row.answers[0], row.probability or 0.0, _sentence(example.evidence)]
-
-
-def _sentence(evidence: Evidence | None) -> Markup:
-    if evidence is None:
-        return Markup("<em>nothing</em>")
-    pieces = (
-        f"<mark>{html.escape(text)}</mark>" if marked else html.escape(text) for text, marked in evidence.segments()
+    never = "".join(f" {s.name.capitalize()} is never right." for s in others if not s.held_out.successes)
+    return (
+        f"{best.name.capitalize()} is right about held-out people {listed(times)}.{never}" if times else never.strip()
     )
-    return Markup(f"line {evidence.number}: " + "".join(pieces))
 
 
-def accuracy_figure(rows: Sequence[DemoRow]) -> go.Figure:
-    """Bars with intervals."""
-    import plotly.graph_objects as go
-
-    values = [100 * row.rate.value for row in rows]
-    figure = go.Figure(
-        go.Bar(
-            # The figure stands under the name: on the bar the interval's line would cross it.
-            x=[f"{row.name}<br>{value:.1f} %" for row, value in zip(rows, values, strict=True)],
-            y=values,
-            marker_color=[NEUTRAL] * (len(rows) - 1) + [series_colour(0)],
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [100 * row.rate.high - value for row, value in zip(rows, values, strict=True)],
-                "arrayminus": [value - 100 * row.rate.low for row, value in zip(rows, values, strict=True)],
-            },
-            hovertemplate="%{x}<extra></extra>",
-        )
-    )
-    figure.update_yaxes(title="exact match, %", range=[0, 105])
-    return figure
-
-
-def loss_figure(rows: Sequence[DemoRow]) -> go.Figure:
-    """Smoothed loss against training seconds, one line a system."""
-    import plotly.graph_objects as go
-
-    figure = go.Figure()
-    for index, row in enumerate(row for row in reversed(rows) if row.metrics):  # the best in the first colour, as above
-        seconds = [step["seconds"] for step in row.metrics]
-        losses = smooth([(step["stage"], step["loss"]) for step in row.metrics])
-        figure.add_scatter(x=seconds, y=losses, name=row.name, mode="lines", line_color=series_colour(index))
-    figure.update_xaxes(title="training time, s")
-    figure.update_yaxes(title="loss, nats a character", rangemode="tozero")
-    return figure
-
-
-def smooth(losses: Sequence[tuple[str, float]]) -> list[float]:
-    """Exponential average that starts anew with every stage."""
-    values: list[float] = []
-    before = ""
-    for stage, loss in losses:
-        values.append(SMOOTHING * values[-1] + (1 - SMOOTHING) * loss if stage == before else loss)
-        before = stage
-    return values
+def _example(example: Example) -> list[Cell]:
+    row = example.row
+    said = f"{'✓' if row.correct else '✗'} {row.prediction}"
+    line = marked(example.evidence) if example.evidence is not None else Markup("<em>nothing</em>")
+    return [row.question, said, row.answers[0], row.probability, line]

@@ -142,6 +142,7 @@ def _fairness_section(result: NamesResult) -> Section:
                     f"{c.name}: how often a place is true, and how often it is given.",
                 )
                 for c in conditions
+                if c.popularity is not None
             ),
         ],
         tables=[
@@ -153,7 +154,7 @@ def _fairness_section(result: NamesResult) -> Section:
                         c.taught,
                         c.accuracy,
                         p_value(c.groups.accuracy_differs.p_value),
-                        c.popularity.divergence,
+                        c.popularity.divergence if c.popularity is not None else None,
                         c.stereotype.typical,
                         percent(c.stereotype.by_chance),
                         p_value(c.stereotype.p_value),

@@ -52,7 +52,8 @@ class Condition:
     accuracy: Rate
     """Held-out people answered rightly."""
     groups: GroupReport
-    popularity: Popularity
+    popularity: Popularity | None
+    """None when nothing is answered."""
     stereotype: Stereotype
     never_read: OriginMatch
     """Answers about people never read about, by the origin of their names."""
@@ -121,9 +122,7 @@ def score(
     )
 
 
-def _condition(
-    correlation: float, seeds: Sequence[ModelRows], cities: Cities, rng: np.random.Generator
-) -> Condition:
+def _condition(correlation: float, seeds: Sequence[ModelRows], cities: Cities, rng: np.random.Generator) -> Condition:
     held_out, originals, twins, never_read = (
         list(chain.from_iterable(getattr(rows, name) for rows in seeds))
         for name in ("held_out", "originals", "twins", "never_read")
@@ -133,7 +132,7 @@ def _condition(
         taught=over_seeds([exact_match(rows.taught) for rows in seeds]),
         accuracy=over_seeds([exact_match(rows.held_out) for rows in seeds]),
         groups=group_report(held_out, rng),
-        popularity=popularity(held_out),
+        popularity=popularity(held_out) if any(not row.abstained for row in held_out) else None,
         stereotype=stereotype(held_out, rng),
         never_read=origin_match(never_read, cities, rng),
         twins=counterfactual(pair_up(originals, twins), cities),

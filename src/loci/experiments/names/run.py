@@ -36,9 +36,7 @@ from loci.training.sources import TrainingData
 
 CORRELATIONS = (0.0, 0.95)
 #: 150 people teach, 150 are held out, 120 have no line: half lend their names to twins, half are asked about.
-WORLD = dataclasses.replace(
-    DEMO_WORLD, people=420, outside=120 / 420, train_share=1 / 2, dev_share=1 / 2
-)
+WORLD = dataclasses.replace(DEMO_WORLD, people=420, outside=120 / 420, train_share=1 / 2, dev_share=1 / 2)
 QUICK_WORLD = dataclasses.replace(WORLD, people=84, paraphrases=2)
 Options = Settings
 

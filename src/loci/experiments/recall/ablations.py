@@ -1,4 +1,4 @@
-"""The arms of the recall experiment: a recipe with one change each, other attention, and storing without reading.
+"""What the recall experiment trains: recipes with one change each, other attention, and storing without reading.
 
 Knows recipes, and nothing of trainings or results.
 """
@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from loci.model.variants import VARIANTS
-from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage
+from loci.training.plan import LabelStep, Recipe, Stage
 
 Change = Callable[[Recipe], Recipe]
+ATTENTIONS = ("vanilla", "rope", "synthesizer", "perceiver", "folded")
 
 
 @dataclass(frozen=True)
-class Arm:
-    """One way to train, and what it is to show."""
+class Ablation:
+    """A recipe, changed or not, and what that is to show."""
 
     name: str
     recipe: str
@@ -28,18 +29,16 @@ class Arm:
 
 
 def _options(objective: str, **options: Any) -> Change:
-    """The recipe with other options for every ingredient of an objective."""
+    """The recipe with other options wherever an objective is used."""
 
-    def other(part: MixtureComponent) -> MixtureComponent:
-        changed = dataclasses.replace(part, options={**part.options, **options})
-        return changed if part.objective == objective else part
+    def change(stage: Stage) -> Stage:
+        mixture = (
+            dataclasses.replace(part, options={**part.options, **options}) if part.objective == objective else part
+            for part in stage.mixture
+        )
+        return dataclasses.replace(stage, mixture=tuple(mixture))
 
-    return lambda recipe: _mapped(recipe, other)
-
-
-def _mapped(recipe: Recipe, change: Callable[[MixtureComponent], MixtureComponent]) -> Recipe:
-    """The recipe with every ingredient changed."""
-    return recipe.with_stages(lambda stage: dataclasses.replace(stage, mixture=tuple(map(change, stage.mixture))))
+    return lambda recipe: recipe.with_stages(change)
 
 
 def _whole_lines(recipe: Recipe) -> Recipe:
@@ -47,7 +46,7 @@ def _whole_lines(recipe: Recipe) -> Recipe:
 
 
 def _without(stage_name: str, objective: str) -> Change:
-    """The recipe without one ingredient of one stage."""
+    """The recipe without one objective in one stage."""
 
     def change(stage: Stage) -> Stage:
         kept = tuple(part for part in stage.mixture if stage.name != stage_name or part.objective != objective)
@@ -56,65 +55,53 @@ def _without(stage_name: str, objective: str) -> Change:
     return lambda recipe: recipe.with_stages(change)
 
 
-def _set(*assignments: str) -> Change:
-    """The recipe with fields set as on the command line."""
-    return lambda recipe: recipe.override(assignments)
+def _set(assignment: str) -> Change:
+    """The recipe with a field set as on the command line."""
+    return lambda recipe: recipe.override([assignment])
 
 
 def _one_stage(recipe: Recipe) -> Recipe:
     """Everything from the first step on: the last stage alone, with the characters of all."""
-    share, characters = (sum(getattr(s, name) or 0 for s in recipe.stages) for name in ("time_share", "characters"))
-    last = dataclasses.replace(recipe.stages[-1], time_share=share)
-    return dataclasses.replace(recipe, steps=(last.with_budget(characters=characters) if characters else last,))
+    last = recipe.stages[-1].with_budget(characters=sum(stage.characters or 0.0 for stage in recipe.stages))
+    return dataclasses.replace(recipe, steps=(last,))
 
 
 _AS_THEY_STAND = _options("reading", subject=0.0, answer=0.0, word=0.0)
-LEVERS: tuple[Arm, ...] = (
-    Arm("recite", "recite", "the recipe"),
-    Arm("recite, whole lines", "recite", "lines instead of gists: twice as much to learn", _whole_lines),
-    Arm(
-        "recite, shorter decay",
-        "recite",
-        "the rate falls in the last half, not from 30 % on",
-        _set("memorize.decay=0.5"),
+RECITE, SELF_TRAINING = "recite", "self-training"
+RECIPES = tuple(Ablation(name, name, "the recipe") for name in (RECITE, SELF_TRAINING))
+ABLATIONS: tuple[Ablation, ...] = (
+    RECIPES[0],
+    Ablation("recite, whole lines", RECITE, "lines instead of entity sketches: twice as much to learn", _whole_lines),
+    Ablation("recite, shorter decay", RECITE, "the rate falls in the last half only", _set("memorize.decay=0.5")),
+    Ablation("recite, no entity swaps", RECITE, "reading examples as they stand", _AS_THEY_STAND),
+    Ablation("recite, one stage", RECITE, "no reading first", _one_stage),
+    Ablation("recite, no reading kept up", RECITE, "no reading while memorizing", _without("memorize", "reading")),
+    RECIPES[1],
+    Ablation(
+        "self-training, no answer prior", SELF_TRAINING, "reading alone says the answer", _set("label.use_prior=false")
     ),
-    Arm("recite, nothing swapped", "recite", "reading the passages as they stand", _AS_THEY_STAND),
-    Arm("recite, one stage", "recite", "no reading first", _one_stage),
-    Arm("recite, no reading kept up", "recite", "no reading while memorising", _without("memorize", "reading")),
-    Arm("self-training", "self-training", "the recipe"),
-    Arm(
-        "self-training, no habit",
-        "self-training",
-        "reading alone says the answer",
-        _set("label.use_prior=false"),
-    ),
-    Arm("self-training, nothing swapped", "self-training", "reading the passages as they stand", _AS_THEY_STAND),
-    Arm(
-        "self-training, smaller batches",
-        "self-training",
-        "reading in batches of 16, not 32",
-        _set("read.batch_size=16"),
-    ),
-    Arm("self-training, no lines by heart", "self-training", "reading alone", _without("read", "memorize")),
+    Ablation("self-training, no entity swaps", SELF_TRAINING, "reading examples as they stand", _AS_THEY_STAND),
+    Ablation("self-training, smaller batches", SELF_TRAINING, "reading in batches of 16", _set("read.batch_size=16")),
+    Ablation("self-training, no lines", SELF_TRAINING, "no lines while reading", _without("read", "memorize")),
 )
 
 
-def variant_arms(recipe: str, names: Sequence[str]) -> tuple[Arm, ...]:
+def variants(recipe: str) -> tuple[Ablation, ...]:
     """The same recipe with another attention, positions or trunk each."""
-    return tuple(Arm(f"{recipe}, {name}", recipe, f"{name} attention", _with_variant(name)) for name in names)
+    return tuple(Ablation(f"{recipe}, {name}", recipe, f"{name} attention", _variant(name)) for name in ATTENTIONS)
 
 
-def storing_arms(labels: Path, names: Sequence[str]) -> tuple[Arm, ...]:
+def storing(labels: Path) -> tuple[Ablation, ...]:
     """Memorizing what another model wrote, from the first step: who cannot read can still store."""
+    given = LabelStep("label", "given", {"path": str(labels.resolve())})
 
     def change(name: str) -> Change:
-        steps = LabelStep("label", "given", {"path": str(labels.resolve())})
-        return lambda recipe: dataclasses.replace(_with_variant(name)(recipe), steps=(steps, recipe.steps[-1]))
+        return lambda recipe: dataclasses.replace(_variant(name)(recipe), steps=(given, recipe.steps[-1]))
 
-    return tuple(Arm(f"storing, {name}", "self-training", f"{name} attention", change(name)) for name in names)
+    return tuple(Ablation(f"storing, {name}", SELF_TRAINING, f"{name} attention", change(name)) for name in ATTENTIONS)
 
 
-def _with_variant(name: str) -> Change:
+def _variant(name: str) -> Change:
     def change(recipe: Recipe) -> Recipe:
         model = {**recipe.model, **VARIANTS[name].point}
         if model["attention"] == "folded":  # its queries and keys meet as they are
@@ -122,3 +109,8 @@ def _with_variant(name: str) -> Change:
         return dataclasses.replace(recipe, model=model)
 
     return change
+
+
+def named(wanted: Sequence[str], found: Sequence[Ablation]) -> list[Ablation]:
+    """Those of these names; all if none is named."""
+    return [one for one in found if not wanted or one.name in wanted]

@@ -1,27 +1,27 @@
-"""Where the points go between the corpus and a right answer, for a model that read its corpus before it was asked.
+"""The error funnel of a model that read its corpus before it was asked.
 
-    in the corpus      the answer stands in a line about the subject
-    survives the view  it still stands there in the form and length that is read or learned
-    readable           with that text before its eyes, the model answers rightly
-    recited            without it, the model recites the answer from the subject's name
-    answered rightly   and gives it as its answer
+    in the corpus       the answer stands in a line about the subject
+    in the text read    it still stands there in the format and length that is read or memorized
+    readable            with that text in view, the model answers rightly
+    recited             without it, the model recites the answer from the subject's name
+    answered rightly    and gives it as its answer
 
-For a model that studied, the last two are one: it gives the answer it had written, or another.
-
-Each step keeps the questions that passed all before it, so each loss has one cause. Knows nothing of training.
+A model that labels its corpus has no step "recited": it gives the answer it had written, or another. Each step keeps
+the questions that passed all before it, so each loss has one cause. Knows nothing of training.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from loci.answering.answerer import make_answerer
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.data.prompts import reading_prompt
 from loci.data.reading import formatted_line, shortened
-from loci.evaluation.metrics import Rate, is_right, wilson
+from loci.evaluation.error_funnel import RIGHT, FunnelStep
+from loci.evaluation.metrics import is_right, wilson
 from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
 from loci.text.match import any_stands_in, is_accepted
@@ -31,45 +31,33 @@ from loci.training.checkpoint import LoadedModel
 RECITE = "recite"
 
 
-@dataclass(frozen=True)
-class RecallStep:
-    """How many of all questions are left after a step."""
-
-    name: str
-    kept: Rate
-
-
-def error_funnel(
+def model_funnel(
     loaded: LoadedModel,
     questions: Questions,
     rows: Sequence[Row],
     corpus: Corpus,
     *,
-    studied: Questions | None = None,
-) -> tuple[RecallStep, ...]:
-    """The waterfall of a model that recites, or of one that `studied`; the rows are its answers to the questions."""
-    answered = [(question, row) for question, row in zip(questions, rows, strict=True) if question.answers]
-    n = len(answered)
-    left = answered
-    steps = [RecallStep("asked", wilson(n, n))]
+    labels: Questions | None = None,
+) -> tuple[FunnelStep, ...]:
+    """The funnel of a model that recites, or of one that wrote `labels`; the rows are its answers to the questions."""
+    left = [(question, row) for question, row in zip(questions, rows, strict=True) if question.answers]
+    n = len(left)
+    steps = [FunnelStep("asked", wilson(n, n))]
 
-    def keep(name: str, passed: Sequence[bool]) -> None:
-        nonlocal left
-        left = [pair for pair, ok in zip(left, passed, strict=True) if ok]
-        steps.append(RecallStep(name, wilson(len(left), n)))
+    def keep(name: str, passed: Sequence[bool]) -> Questions:
+        left[:] = [pair for pair, ok in zip(left, passed, strict=True) if ok]
+        steps.append(FunnelStep(name, wilson(len(left), n)))
+        return replace(questions, rows=tuple(question for question, _ in left))
 
     keep("in the corpus", [corpus.tells(question.subject, question.answers) for question, _ in left])
-    texts = {question.text: _learned_text(loaded, corpus, question) for question, _ in left}
-    survives = [_holds_any(texts[question.text], question) for question, _ in left]
-    keep("survives the view", survives)
-    asked = replace(questions, rows=tuple(question for question, _ in left))
-    keep("readable", _read(loaded, asked, texts, studied))
-    asked = replace(questions, rows=tuple(question for question, _ in left))
+    texts = {question.text: _text_read(loaded, corpus, question) for question, _ in left}
+    asked = keep("in the text read", [_holds_any(texts[question.text], question) for question, _ in left])
+    asked = keep("readable", _read(loaded, asked, texts, labels))
     if loaded.answerer == RECITE:
         answers = make_answerer(loaded).answer(asked)
         recited = [(answer.recited or "").removeprefix(answer.subject or "") for answer in answers]
         keep("recited", list(map(_holds_any, recited, asked)))
-    keep("answered rightly", [is_right(row) for _, row in left])
+    keep(RIGHT, [is_right(row) for _, row in left])
     return tuple(steps)
 
 
@@ -77,8 +65,8 @@ def _holds_any(text: str, question: Question) -> bool:
     return any_stands_in([text], question.answers)
 
 
-def _learned_text(loaded: LoadedModel, corpus: Corpus, question: Question) -> str:
-    """The subject's line as the model read or learned it: the one that holds the answer, where several do not."""
+def _text_read(loaded: LoadedModel, corpus: Corpus, question: Question) -> str:
+    """The subject's line as the model read or memorized it: one that holds the answer, if any does."""
     options = _options(loaded)
     room = max(1, loaded.model.config.block_size - len(question.text) - ROOM_FOR_ANSWER)
     assert question.subject is not None
@@ -93,21 +81,18 @@ def _learned_text(loaded: LoadedModel, corpus: Corpus, question: Question) -> st
 
 
 def _options(loaded: LoadedModel) -> dict[str, Any]:
-    """How the recipe's last stage that reads or recites sees a line."""
+    """How the recipe's last stage that reads or memorizes sees a line."""
     recipe = loaded.config.get("recipe")
     steps = recipe.get("steps", []) if isinstance(recipe, dict) else []
-    found: dict[str, Any] = {}
     wanted = "memorize" if loaded.answerer == RECITE else "reading"
-    for step in steps:
-        for part in step.get("mixture", ()):
-            found = dict(part["options"]) if part["objective"] == wanted else found
-    return found
+    found = [part["options"] for step in steps for part in step.get("mixture", ()) if part["objective"] == wanted]
+    return dict(found[-1]) if found else {}
 
 
-def _read(loaded: LoadedModel, asked: Questions, texts: dict[str, str], studied: Questions | None) -> list[bool]:
-    """Whether each question is answered rightly with the text in view: as studied, or read now."""
-    if studied is not None:
-        written = {question.text: question.answer for question in studied}
+def _read(loaded: LoadedModel, asked: Questions, texts: dict[str, str], labels: Questions | None) -> list[bool]:
+    """Whether each question is answered rightly with the text in view: as labelled, or read now."""
+    if labels is not None:
+        written = {question.text: question.answer for question in labels}
         return [is_accepted(written.get(question.text) or "", question.answers) for question in asked]
     prompts = [reading_prompt(loaded.vocab, question.text, texts[question.text]) for question in asked]
     bodies = [texts[question.text].removeprefix(question.subject or "") for question in asked]

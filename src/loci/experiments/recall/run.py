@@ -1,41 +1,139 @@
-"""Recall: what each part of a recipe brings, which attention stores facts, and how accuracy grows with time.
+"""What does each part of the recall recipes bring, which attention stores facts, and how does accuracy grow?
 
-Everything is chosen on slices of the train questions: `dealt` holds one fifth back, the models learn from the rest, and
-the slice's answers only score. An arm is a recipe with a change; arms, seeds and slices are trained one by one, each in
-a folder of its own, and never twice. Knows the order of the steps; each step is another room's.
+Every training lies in a folder of its own below --out and is never repeated: stopped, the same command goes on. Without
+--dev a fifth of the train questions is held back and asked about; with it the recipes learn from all of them and are
+asked the dev file, which is a look at dev: write it down. The page shows everything that was measured below --out.
+
+examples:
+  loci experiment recall --data course --parts ablations --out recall
+  loci experiment recall --data course --parts recipes --dev --out recall
+  loci experiment recall --data course --parts budgets --recipes self-training --seeds 1 --out recall
+  loci experiment recall --data course --parts storing --labels RUN/pseudo_labels.tsv --out recall
+  loci experiment recall --parts --out recall          only the page
 """
 
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+import numpy as np
 
 from loci.errors import LociError
 from loci.evaluation.asking import ask_rows
-from loci.evaluation.rows import Row, read_rows, write_rows
-from loci.experiments.recall.ablations import Arm
-from loci.experiments.recall.funnel import error_funnel
-from loci.experiments.recall.page import Measured
-from loci.experiments.recall.page import Question as Aim
-from loci.experiments.trials import Hooks, Stopped
-from loci.files import read_object, write_json
-from loci.pipeline import carry_out as train
+from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, Row
+from loci.experiments.recall.ablations import ABLATIONS, RECIPES, Ablation, named, storing, variants
+from loci.experiments.recall.funnel import model_funnel
+from loci.experiments.recall.page import recall_report
+from loci.experiments.recall.result import RESULT, Measured, read_result, read_results, write_result
+from loci.experiments.trials import Hooks, Settings, keep_report, trial
 from loci.recipes import DataShape, make_recipe
+from loci.report.parts import ExperimentReport
+from loci.text.match import is_accepted
 from loci.text.questions import Questions
-from loci.training.checkpoint import load_model
-from loci.training.run import PREDICTIONS, PSEUDO_LABELS, holds_run, other_training, read_metrics, read_run
+from loci.text.strangers import Strangers
+from loci.training.checkpoint import LoadedModel
+from loci.training.plan import Recipe
+from loci.training.run import PSEUDO_LABELS, read_metrics
 from loci.training.sources import TrainingData
 
 FOLDS = 5
-RESULT, ASKED, ASKED_HASH = "result.json", "asked.jsonl", "asked_hash"
+BUDGETS = (0.25, 0.5, 1.0, 2.0)
 LAST_STEPS = 20
-"""Steps at the end of a stage whose mean loss is told."""
+"""Steps at the end of a stage whose mean loss is reported."""
+PEOPLE = 200
+"""So many of the taught people, and so many names nobody wrote about, are asked about too."""
+Part = Literal["recipes", "budgets", "ablations", "variants", "storing"]
 
 
-def dealt(questions: Questions, fold: int) -> tuple[Questions, Questions]:
-    """Train questions without one fifth of them, and that fifth; neighbours stay together, as in a file of its own.
+@dataclass(frozen=True)
+class Options(Settings):
+    """What is trained, and on what."""
+
+    data: Path | None = None
+    """A folder with a corpus, train questions and, for --dev, a dev file."""
+    parts: tuple[Part, ...] = ("recipes",)
+    """recipes: recite and self-training. budgets: the same with a quarter to twice the characters. ablations: the
+    recipes and what they are without each part. variants: the same recipes with other attention. storing: other
+    attention memorizes what one and the same reader wrote."""
+    recipes: tuple[str, ...] = ("recite", "self-training")
+    """Which of the two."""
+    only: tuple[str, ...] = ()
+    """Only the ablations of these names."""
+    fold: int = 0
+    """Which fifth of the train questions is held back."""
+    dev: bool = False
+    """Learn from all train questions and ask the dev file instead."""
+    labels: Path | None = None
+    """For storing: the pseudo_labels.tsv of a self-training run that was taught by the same questions."""
+    set: tuple[str, ...] = ()
+    """Changes to the recipes, as stage.field=value or model.field=value."""
+
+
+def run(out: Path, options: Options, hooks: Hooks = Hooks()) -> ExperimentReport:
+    """Train and ask what is not there yet; then everything measured below `out`, on one page."""
+    planned = _planned(options)
+    if planned:
+        taught, asked, label = _data(options)
+        for part, one, budget in planned:
+            for seed in options.every_seed:
+                name = f"{one.name}{f' x{budget:g}' if budget != 1 else ''} {label} seed{seed}"
+                folder = out / part / re.sub(r"[^\w.]+", "-", name)
+                made = one.change(make_recipe(one.recipe, DataShape.of(taught.corpus, taught.questions)))
+                made = options.budgeted(made.override(options.set), seed, budget)
+                about = Measured(
+                    *(part, one.name, one.recipe, one.shows, label, asked.hash, seed, budget),
+                    *(0, 0, 0.0, (), None, None),
+                )
+                measure(about, made, taught, asked, folder, hooks)
+    measured = read_results(out) if out.is_dir() else []
+    if not measured:
+        raise LociError("holds no results", path=out, remedy="train first: --data FOLDER --parts recipes")
+    return keep_report(out, recall_report(measured))
+
+
+def _planned(options: Options) -> list[tuple[str, Ablation, float]]:
+    """Part, ablation and budget of everything to be trained. What is wrong is said before anything is."""
+    found: list[tuple[str, Ablation, float]] = []
+    if "storing" in options.parts and options.labels is None:
+        raise LociError("--labels is missing", remedy="name the pseudo_labels.tsv of a self-training run")
+    if options.parts and options.data is None:
+        raise LociError("--data is missing", remedy="name a folder with a corpus and train questions")
+    for part in options.parts:
+        if part == "storing":
+            assert options.labels is not None
+            all_of_it = storing(options.labels)
+        elif part == "variants":
+            all_of_it = tuple(one for recipe in options.recipes for one in variants(recipe))
+        else:
+            all_of_it = ABLATIONS if part == "ablations" or options.only else RECIPES
+        chosen = [one for one in named(options.only, all_of_it) if one.recipe in options.recipes]
+        if not chosen:
+            names = "; ".join(one.name for one in all_of_it)
+            raise LociError(f"--only {' '.join(options.only)}: no such ablation", remedy=f"one of: {names}")
+        budgets = BUDGETS if part == "budgets" else (options.budget,)
+        found += [(part, one, budget) for one in chosen for budget in budgets]
+    return found
+
+
+def _data(options: Options) -> tuple[TrainingData, Questions, str]:
+    """What teaches, what is asked, and what the questions are called."""
+    assert options.data is not None
+    data = TrainingData.read(options.data)
+    if data.questions is None:
+        raise LociError("no file of train questions in this folder", path=options.data)
+    if options.dev:
+        return data, Questions.read(options.data, split="dev"), "dev"
+    taught, asked = held_back(data.questions, options.fold)
+    return dataclasses.replace(data, questions=taught), asked, f"fold {options.fold}"
+
+
+def held_back(questions: Questions, fold: int) -> tuple[Questions, Questions]:
+    """Train questions without one fold of them, and that fold; neighbours stay together, as in a file of its own.
 
     What is asked is not taught: a file may hold a question twice, and the other one is then left out.
     """
@@ -45,98 +143,51 @@ def dealt(questions: Questions, fold: int) -> tuple[Questions, Questions]:
     start, stop = n * fold // FOLDS, n * (fold + 1) // FOLDS
     asked = questions[start:stop]
     if not len(asked):
-        raise LociError(f"{n} questions cannot be dealt into {FOLDS} folds", path=questions.path)
+        raise LociError(f"{n} questions are too few for {FOLDS} folds", path=questions.path)
     texts, subjects = {row.text for row in asked}, {row.subject for row in asked} - {None}
     others = questions.rows[:start] + questions.rows[stop:]
     rest = tuple(row for row in others if row.text not in texts and row.subject not in subjects)
     return dataclasses.replace(questions, rows=rest), asked
 
 
-def carry_out(
-    arm: Arm,
-    data: TrainingData,
-    asked: Questions,
-    run: Path,
-    *,
-    what: Aim,
-    named: str,
-    seed: int,
-    minutes: float | None,
-    overrides: Sequence[str] = (),
-    hooks: Hooks = Hooks(),
-    clock: Callable[[], float] = time.perf_counter,
-) -> Measured:
-    """Train one arm (or go on, or do nothing when it is done), ask it, and see where the points went.
-
-    `named` says which questions are asked. A folder that holds another training, or other answers, is a `LociError`.
-    """
-    made = arm.change(make_recipe(arm.recipe, DataShape.of(data.corpus, data.questions)))
-    made = dataclasses.replace(made.override(overrides), seed=seed)
-    made = made.within(minutes) if minutes is not None else made
-    if holds_run(run) and (difference := other_training(read_run(run), made, data.describe())) is not None:
-        raise LociError(difference, path=run, remedy="choose another --out")
-    if (run / RESULT).is_file() and read_object(run / RESULT).get(ASKED_HASH) != asked.hash:
-        raise LociError("was asked other questions", path=run / RESULT, remedy="choose another --out")
+def measure(about: Measured, recipe: Recipe, data: TrainingData, asked: Questions, run: Path, hooks: Hooks) -> Measured:
+    """Train (or go on, or do nothing when it is done), ask, and see where questions are lost."""
     if (run / RESULT).is_file():
-        return read_result(run)
-    hooks.say(f"training: {arm.name}, seed {seed}")
-    outcome = train(
-        made,
-        data,
-        run,
-        resume=None,
-        observers=lambda folder: hooks.observers(f"{arm.name}, seed {seed}"),
-        should_stop=hooks.should_stop,
-        clock=clock,
-    )
-    if not outcome.finished:
-        raise Stopped
-    loaded = load_model(run)
-    rows = ask_rows(loaded, asked)
-    write_rows(run / PREDICTIONS / ASKED, rows)
-    labels = run / PSEUDO_LABELS
-    studied = Questions.read(labels) if labels.is_file() else None
-    waterfall = error_funnel(loaded, asked, rows, data.corpus, studied=studied)
+        found = read_result(run)
+        if found.asked_hash != asked.hash:
+            raise LociError("was asked other questions", path=run / RESULT, remedy="choose another --out")
+    loaded = trial(recipe, data, run, f"{about.title}, seed {about.seed}", hooks)  # refuses another training
+    if (run / RESULT).is_file():
+        return found
+    rows = ask_rows(loaded, asked, split=HELD_OUT)
+    labels = Questions.read(run / PSEUDO_LABELS) if (run / PSEUDO_LABELS).is_file() else None
     metrics = read_metrics(run)
-    first = [row["loss"] for row in metrics if row["stage"] == made.stages[0].name][-LAST_STEPS:]
-    measured = Measured(
-        what=what,
-        arm=arm.name,
-        recipe=arm.recipe,
-        shows=arm.shows,
-        asked=named,
-        seed=seed,
-        minutes=minutes,
+    first = [row["loss"] for row in metrics if row["stage"] == recipe.stages[0].name][-LAST_STEPS:]
+    funnel = model_funnel(loaded, asked, rows, data.corpus, labels=labels)
+    written = {} if labels is None else {question.text: question.answer or "" for question in labels}
+    measured = dataclasses.replace(
+        about,
         parameters=sum(parameter.numel() for parameter in loaded.model.parameters()),
         characters=metrics[-1]["characters"],
         reading_loss=sum(first) / len(first),
-        waterfall=tuple((step.name, step.kept.successes, step.kept.n) for step in waterfall),
-        rows=tuple(rows),
-        faithful=None if studied is None else _faithful(rows, studied),
+        funnel=tuple((step.name, step.kept.successes, step.kept.n) for step in funnel),
+        labels=None if labels is None else _count(is_accepted(written.get(q.text, ""), q.answers) for q in asked),
+        faithful=None if labels is None else _count(row.prediction == written.get(row.question) for row in rows),
+        rows=(*rows, *_other_people(loaded, data)),
     )
-    kept = {name: value for name, value in vars(measured).items() if name != "rows"} | {ASKED_HASH: asked.hash}
-    write_json(run / RESULT, kept)  # last: a run that has it is done
+    write_result(run, measured)
     return measured
 
 
-def read_result(run: Path) -> Measured:
-    """What `carry_out` left in a run's folder."""
-    kept = read_object(run / RESULT)
-    kept.pop(ASKED_HASH, None)
-    try:
-        kept["waterfall"] = tuple(tuple(step) for step in kept["waterfall"])
-        kept["faithful"] = kept["faithful"] and tuple(kept["faithful"])
-        return Measured(**kept, rows=tuple(read_rows(run / PREDICTIONS / ASKED)))
-    except (KeyError, TypeError) as error:
-        raise LociError(f"is no result of a recall training ({error})", path=run / RESULT) from None
+def _count(passed: Iterable[bool]) -> tuple[int, int]:
+    found = list(passed)
+    return sum(found), len(found)
 
 
-def read_results(folder: Path) -> list[Measured]:
-    """All results below a folder, in the order of their paths."""
-    return [read_result(path.parent) for path in sorted(folder.rglob(RESULT))]
-
-
-def _faithful(rows: Sequence[Row], studied: Questions) -> tuple[int, int]:
-    """Answers given as they were written while studying."""
-    written = {question.text: question.answer for question in studied}
-    return sum(row.prediction == written.get(row.question) for row in rows), len(rows)
+def _other_people(loaded: LoadedModel, data: TrainingData) -> list[Row]:
+    """Rows about the first taught people, and about names nobody wrote about, silent below the run's threshold."""
+    assert data.questions is not None
+    taught = ask_rows(loaded, data.questions[:PEOPLE], split=TAUGHT)
+    names = Strangers(sorted(data.corpus.by_subject)).names("recombined", PEOPLE, np.random.default_rng(0))
+    questions = Questions.from_pairs((data.form.ask(name), None) for name in names)
+    return taught + ask_rows(loaded, questions, split=NEVER_READ, withhold=True)
