@@ -80,5 +80,11 @@ def demo_self_training(shape: DataShape) -> Recipe:
     """Self-training in more and smaller steps: the world is small, and so is the time."""
     from loci.recipes.recall import self_training  # which takes its model from here
 
-    small = ("read.batch_size=8", "read.characters=1.4e6", "memorize.batch_size=32", "memorize.characters=0.2e6")
+    small = (
+        "read.batch_size=8",
+        "read.characters=1.4e6",
+        "label.use_prior=false",
+        "memorize.batch_size=32",
+        "memorize.characters=0.2e6",
+    )
     return dataclasses.replace(self_training(shape).override(small), name="demo-self-training")
