@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.attention import ATTENTIONS, Attention
@@ -11,6 +10,7 @@ from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, total
 from loci.model.positions import Positions
 from loci.model.products import perceptron
+from loci.model.shapes import BTC
 from loci.model.tap import Tap, inside, show
 
 
@@ -47,7 +47,7 @@ class MLP(nn.Module):
         self.down = nn.Linear(4 * config.n_embd, config.n_embd)
         self.drop = nn.Dropout(config.resid_pdrop)
 
-    def forward(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B T C"]:
+    def forward(self, x: BTC) -> BTC:
         """Each position by itself."""
         out: Tensor = self.drop(perceptron(self.up, self.activation, self.down, x))
         return out
@@ -59,9 +59,7 @@ class ResidualBlock(nn.Module):
     ln2: nn.Module
     mlp: MLP
 
-    def add(
-        self, x: Float[Tensor, "B T C"], attended: Float[Tensor, "B T C"], tap: Tap | None
-    ) -> Float[Tensor, "B T C"]:
+    def add(self, x: BTC, attended: BTC, tap: Tap | None) -> BTC:
         """The residual stream after the block, from the one before it and what attention read."""
         x = show(tap, "resid_mid", x + show(tap, "attn.out", attended))
         return show(tap, "resid_post", x + show(tap, "mlp.out", self.mlp(self.ln2(x))))
@@ -84,13 +82,8 @@ class Block(ResidualBlock):
         self.mlp = MLP(config)
 
     def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        *,
-        cache: LayerCache | None = None,
-        tap: Tap | None = None,
-        values: Float[Tensor, "B T C"] | None = None,
-    ) -> Float[Tensor, "B T C"]:
+        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
+    ) -> BTC:
         """Mix positions, then channels."""
         # Named only where there are any: a new attention class need not know of value embeddings.
         extra = {} if values is None else {"values": values}

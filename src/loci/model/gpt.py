@@ -17,6 +17,7 @@ from loci.model.block import make_norm
 from loci.model.cache import Cache, Clock
 from loci.model.config import GPTConfig
 from loci.model.positions import POSITIONS
+from loci.model.shapes import BTC
 from loci.model.tap import Tap, Trace, show
 from loci.model.trunk import TRUNKS
 
@@ -70,7 +71,7 @@ class GPT(nn.Module):
 
     def hidden(
         self, ids: Int[Tensor, "B T"], *, cache: Cache | None = None, trace: bool = False, tap: Tap | None = None
-    ) -> tuple[Float[Tensor, "B T C"], Trace | None]:
+    ) -> tuple[BTC, Trace | None]:
         """The residual stream after the last norm, before the head; `trace` asks for the attention weights as well.
 
         A `tap` reads and changes any activation: `run_with_activations` is the door to it.

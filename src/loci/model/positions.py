@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from loci.errors import LociError
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
+from loci.model.shapes import BHTD, BT, BTC
 from loci.registry import Registry
 
 ROPE_BASE = 10_000.0
@@ -38,11 +39,11 @@ class Positions(nn.Module):
     def __init__(self, config: GPTConfig):
         super().__init__()
 
-    def embed(self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B T C"]:
+    def embed(self, x: BTC, positions: BT) -> BTC:
         """Token embeddings with whatever the class adds to them."""
         return x
 
-    def rotate(self, x: Float[Tensor, "B H T D"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B H T D"]:
+    def rotate(self, x: BHTD, positions: BT) -> BHTD:
         """Queries or keys, rotated by their position."""
         return x
 
@@ -60,7 +61,7 @@ class LearnedPositions(Positions):
         """The table. Adding keeps nothing."""
         return Cost(parameters=config.block_size * config.n_embd)
 
-    def embed(self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B T C"]:
+    def embed(self, x: BTC, positions: BT) -> BTC:
         """Add the vectors of the positions."""
         return x + self.pos_emb[0, positions]
 
@@ -96,7 +97,7 @@ class Rope(Positions):
                 self._tables = known = (cos.to(like.device, like.dtype), sin.to(like.device, like.dtype))
         return known
 
-    def rotate(self, x: Float[Tensor, "B H T D"], positions: Int[Tensor, "b T"]) -> Float[Tensor, "B H T D"]:
+    def rotate(self, x: BHTD, positions: BT) -> BHTD:
         """Rotate every pair (x₂ᵢ, x₂ᵢ₊₁) by its angle."""
         wide = x if x.dtype in (torch.float32, torch.float64) else x.float()  # there are no narrow complex numbers
         turn = self._turn

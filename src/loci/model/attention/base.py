@@ -13,7 +13,7 @@ from abc import abstractmethod
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from loci.errors import LociError
@@ -21,6 +21,7 @@ from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep
 from loci.model.positions import POSITIONS, Positions
+from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC
 from loci.model.tap import Tap, show
 
 VALUE_MIX_START = 0.5
@@ -63,39 +64,34 @@ class Attention(nn.Module):
 
     @abstractmethod
     def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        *,
-        cache: LayerCache | None = None,
-        tap: Tap | None = None,
-        values: Float[Tensor, "B T C"] | None = None,
-    ) -> Float[Tensor, "B T C"]:
+        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
+    ) -> BTC:
         """Mix the positions of `x` causally."""
 
     def make_cache(self, clock: Clock) -> LayerCache:
         """An empty store for this layer."""
         return LayerCache(clock)
 
-    def with_embedded(self, v: Float[Tensor, "B T C"], values: Float[Tensor, "B T C"] | None) -> Float[Tensor, "B T C"]:
+    def with_embedded(self, v: BTC, values: BTC | None) -> BTC:
         """The values, with the characters' own value embeddings mixed in where there are any."""
         return v if values is None else v + self.value_mix * values
 
-    def split_heads(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B H T D"]:
+    def split_heads(self, x: BTC) -> BHTD:
         """(B, T, H·D) → (B, H, T, D)."""
         return split_heads(x, self.n_head)
 
-    def merge_heads(self, x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B T C"]:
+    def merge_heads(self, x: BHTD) -> BTC:
         """(B, H, T, D) → (B, T, H·D)."""
         return merge_heads(x)
 
 
-def split_heads(x: Float[Tensor, "B T C"], n_head: int) -> Float[Tensor, "B H T D"]:
+def split_heads(x: BTC, n_head: int) -> BHTD:
     """(B, T, H·D) → (B, H, T, D)."""
     batch, width, _ = x.shape
     return x.view(batch, width, n_head, -1).transpose(1, 2)
 
 
-def merge_heads(x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B T C"]:
+def merge_heads(x: BHTD) -> BTC:
     """(B, H, T, D) → (B, T, H·D)."""
     batch, _, width, _ = x.shape
     return x.transpose(1, 2).reshape(batch, width, -1)
@@ -120,29 +116,29 @@ def causal_mask(width: int, device: torch.device) -> Bool[Tensor, "1 1 T T"]:
     return torch.ones(width, width, dtype=torch.bool, device=device).tril()[None, None]
 
 
-def positions_of(x: Float[Tensor, "B T C"], cache: LayerCache | None) -> Int[Tensor, "b T"]:
+def positions_of(x: BTC, cache: LayerCache | None) -> BT:
     """The position of each character of `x`: (1, T) or (B, T)."""
     if cache is None:
         return torch.arange(x.shape[1], device=x.device)[None]
     return cache.clock.positions(x.shape[1])
 
 
-def visible_mask(x: Float[Tensor, "B T C"], cache: LayerCache | None) -> Bool[Tensor, "b 1 T S"]:
+def visible_mask(x: BTC, cache: LayerCache | None) -> Bool[Tensor, "b 1 T S"]:
     """Where each character of `x` may look, with or without a past."""
     return causal_mask(x.shape[1], x.device) if cache is None else cache.clock.visible(x.shape[1])
 
 
 def attend(
-    q: Float[Tensor, "B H T D"],
-    k: Float[Tensor, "B H S D"],
-    v: Float[Tensor, "B H S E"],
+    q: BHTD,
+    k: BHSD,
+    v: BHSE,
     *,
     scale: float,
     mask: Bool[Tensor, "b 1 T S"] | None,
     is_causal: bool = False,
     dropout: float = 0.0,
     tap: Tap | None = None,
-) -> Float[Tensor, "B H T E"]:
+) -> BHTE:
     """softmax(scale · q·k) v: PyTorch's fused kernel, or the explicit softmax where there is a tap.
 
     A mask of None with `is_causal` is the square causal one; without, everything is visible.
@@ -157,9 +153,7 @@ def attend(
     return mix(scores if mask is None else scores.masked_fill(~mask, -torch.inf), v, dropout=dropout, tap=tap)
 
 
-def mix(
-    scores: Float[Tensor, "b H T S"], v: Float[Tensor, "B H S E"], *, dropout: float, tap: Tap | None
-) -> Float[Tensor, "B H T E"]:
+def mix(scores: Float[Tensor, "b H T S"], v: BHSE, *, dropout: float, tap: Tap | None) -> BHTE:
     """softmax(scores) v, with both shown. Scores may be the same for every row of the batch."""
     weights = scores.softmax(-1)
     if tap is not None:
@@ -168,15 +162,8 @@ def mix(
 
 
 def self_attend(
-    q: Float[Tensor, "B H T D"],
-    k: Float[Tensor, "B H S D"],
-    v: Float[Tensor, "B H S E"],
-    *,
-    scale: float,
-    cache: LayerCache | None,
-    dropout: float,
-    tap: Tap | None,
-) -> Float[Tensor, "B H T E"]:
+    q: BHTD, k: BHSD, v: BHSE, *, scale: float, cache: LayerCache | None, dropout: float, tap: Tap | None
+) -> BHTE:
     """`attend` over the causal past, on the fastest path that the cache allows."""
     if cache is None:
         return attend(q, k, v, scale=scale, mask=None, is_causal=True, dropout=dropout, tap=tap)

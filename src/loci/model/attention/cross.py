@@ -17,6 +17,7 @@ from loci.model.attention.temperature import Temperature
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, total
 from loci.model.positions import Positions
+from loci.model.shapes import BHSD, BHSE, BHTD, BT, BTC
 from loci.model.tap import Tap
 
 
@@ -60,9 +61,7 @@ class CrossAttention(nn.Module):
         """The share of weights dropped now."""
         return self.attn_pdrop if self.training else 0.0
 
-    def queries(
-        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"]
-    ) -> tuple[Float[Tensor, "B H T D"], float]:
+    def queries(self, x: BTC, positions: BT) -> tuple[BHTD, float]:
         """Queries, rotated by their positions, and the scale still to be applied."""
         q = split_heads(self.query(x), self.n_head)
         q = self._positions[0].rotate(normalise(q) if self.qk_norm else q, positions)
@@ -74,7 +73,7 @@ class CrossAttention(nn.Module):
         context: Float[Tensor, "B S C"],
         positions: Int[Tensor, "b S"],
         values: Float[Tensor, "B S C"] | None = None,
-    ) -> tuple[Float[Tensor, "B H S D"], Float[Tensor, "B H S E"]]:
+    ) -> tuple[BHSD, BHSE]:
         """What the context offers: keys, rotated by their positions, and values."""
         k, v = self.key_value(context).split(self.widths, dim=-1)
         if values is not None:
@@ -84,15 +83,8 @@ class CrossAttention(nn.Module):
         return k, split_heads(v, self.n_head)
 
     def read(
-        self,
-        x: Float[Tensor, "B T C"],
-        positions: Int[Tensor, "b T"],
-        k: Float[Tensor, "B H S D"],
-        v: Float[Tensor, "B H S E"],
-        mask: Bool[Tensor, "m 1 T S"],
-        *,
-        tap: Tap | None = None,
-    ) -> Float[Tensor, "B T C"]:
+        self, x: BTC, positions: BT, k: BHSD, v: BHSE, mask: Bool[Tensor, "m 1 T S"], *, tap: Tap | None = None
+    ) -> BTC:
         """Read keys and values that were made before."""
         q, scale = self.queries(x, positions)
         mixed = attend(q, k, v, scale=scale, mask=mask, dropout=self.dropout, tap=tap)

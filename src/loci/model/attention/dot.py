@@ -6,7 +6,6 @@ is one. β = 1/√I unless the config says otherwise.
 
 from __future__ import annotations
 
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.attention.base import Attention, positions_of, self_attend, value_mix_cost
@@ -17,6 +16,7 @@ from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.pointwise import unit_rms
 from loci.model.positions import POSITIONS, Positions
 from loci.model.products import affine, affine_parts
+from loci.model.shapes import BHTD, BTC
 from loci.model.tap import Tap
 
 
@@ -48,13 +48,8 @@ class DotAttention(Attention):
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
 
     def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        *,
-        cache: LayerCache | None = None,
-        tap: Tap | None = None,
-        values: Float[Tensor, "B T C"] | None = None,
-    ) -> Float[Tensor, "B T C"]:
+        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
+    ) -> BTC:
         """Attend; keys are stored already normalised and rotated, so a cached step rotates only its own."""
         q, k, v = affine_parts(self.qkv, x, self.widths)
         q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(self.with_embedded(v, values))
@@ -70,7 +65,7 @@ class DotAttention(Attention):
         return out
 
 
-def normalise(x: Float[Tensor, "B H T D"]) -> Float[Tensor, "B H T D"]:
+def normalise(x: BHTD) -> BHTD:
     """Queries or keys at unit root mean square."""
     return unit_rms(x)
 

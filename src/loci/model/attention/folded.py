@@ -8,7 +8,7 @@ every score of a row, which the softmax does not see. `loci.model.folding` conve
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.errors import LociError
@@ -17,6 +17,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep, products, total
 from loci.model.positions import POSITIONS, Positions
+from loci.model.shapes import BT, BTC
 
 #: W_QᵀW_K/√I of the published start has entries of this standard deviation: 0.02².
 FOLD_STD = 0.0004
@@ -62,9 +63,7 @@ class FoldedAttention(ScoredAttention):
         """As spread as the folded published start."""
         nn.init.normal_(self.fold, 0.0, FOLD_STD, generator=generator)
 
-    def scores(
-        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
-    ) -> Float[Tensor, "B H T S"]:
+    def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "B H T S"]:
         """(xᵀW̃ + u)·y."""
         y = x[:, None]
         folded = y @ self.fold + self.pull[:, None]  # (B, H, T, C)

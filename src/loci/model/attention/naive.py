@@ -6,7 +6,6 @@ to itself (x·x is the largest product of a normalised x), and where to attend c
 
 from __future__ import annotations
 
-from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.errors import LociError
@@ -16,6 +15,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, products, total
 from loci.model.positions import POSITIONS, Positions
+from loci.model.shapes import BTC
 from loci.model.tap import Tap
 
 
@@ -51,13 +51,8 @@ class NaiveAttention(Attention):
         self.temperature = Temperature(config, width=config.n_embd, heads=1)
 
     def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        *,
-        cache: LayerCache | None = None,
-        tap: Tap | None = None,
-        values: Float[Tensor, "B T C"] | None = None,
-    ) -> Float[Tensor, "B T C"]:
+        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
+    ) -> BTC:
         """Attend with x as query, key and value."""
         v = self.with_embedded(x, values)
         k = x

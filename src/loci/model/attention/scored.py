@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.attention.base import Attention, mix, positions_of, value_mix_cost, visible_mask
@@ -17,6 +17,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.positions import Positions
+from loci.model.shapes import BT, BTC
 from loci.model.tap import Tap
 
 
@@ -30,19 +31,12 @@ class ScoredAttention(Attention):
         self.resid_drop = nn.Dropout(config.resid_pdrop)
 
     @abstractmethod
-    def scores(
-        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
-    ) -> Float[Tensor, "b2 H T S"]:
+    def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "b2 H T S"]:
         """The score of each of the `n_keys` positions so far for each character of `x`, which is at `positions`."""
 
     def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        *,
-        cache: LayerCache | None = None,
-        tap: Tap | None = None,
-        values: Float[Tensor, "B T C"] | None = None,
-    ) -> Float[Tensor, "B T C"]:
+        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
+    ) -> BTC:
         """Score, mask, normalise, sum."""
         v = self.split_heads(self.with_embedded(self.value(x), values))
         if cache is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.errors import LociError
@@ -18,6 +18,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep, linear, products, total
 from loci.model.positions import Positions
+from loci.model.shapes import BHTD, BT, BTC
 
 #: W2 starts uniform within ± this: attention starts almost even.
 W2_START = 0.001
@@ -62,15 +63,13 @@ class SynthesizerAttention(ScoredAttention):
         """The published start."""
         nn.init.uniform_(self.w2, -W2_START, W2_START, generator=generator)
 
-    def scores(
-        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
-    ) -> Float[Tensor, "B H T S"]:
+    def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "B H T S"]:
         """Only the columns that exist so far are computed."""
         return dense_scores(self.split_heads(F.relu(self.w1(x))), self.w2, self.b2, n_keys)
 
 
 def dense_scores(
-    hidden: Float[Tensor, "B H T D"], w2: Float[Tensor, "D P"], b2: Float[Tensor, "P"], n_keys: int
+    hidden: BHTD, w2: Float[Tensor, "D P"], b2: Float[Tensor, "P"], n_keys: int
 ) -> Float[Tensor, "B H T S"]:
     """hidden·W2 + b2 over the first `n_keys` positions."""
     return hidden @ w2[:, :n_keys] + b2[:n_keys]

@@ -10,7 +10,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.attention.base import refuse_rotation
@@ -20,6 +20,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep, products, total
 from loci.model.positions import Positions
+from loci.model.shapes import BT, BTC
 
 FACTOR_STD = 0.02
 
@@ -68,9 +69,7 @@ class FactorisedSynthesizerAttention(ScoredAttention):
         for weight in (self.wa, self.wb):
             nn.init.normal_(weight, 0.0, FACTOR_STD, generator=generator)
 
-    def scores(
-        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
-    ) -> Float[Tensor, "B H T S"]:
+    def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "B H T S"]:
         """A[s ÷ b] · B[s mod b]."""
         hidden = self.split_heads(F.relu(self.w1(x)))
         a, b = hidden @ self.wa + self.ba, hidden @ self.wb + self.bb

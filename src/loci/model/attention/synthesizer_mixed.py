@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.attention.dot import normalise, query_key_cost
@@ -18,6 +18,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep, linear, products, total
 from loci.model.positions import Positions
+from loci.model.shapes import BT, BTC
 
 
 class MixedSynthesizerAttention(ScoredAttention):
@@ -58,9 +59,7 @@ class MixedSynthesizerAttention(ScoredAttention):
         """The dense half's published start; α starts even."""
         nn.init.uniform_(self.w2, -W2_START, W2_START, generator=generator)
 
-    def scores(
-        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
-    ) -> Float[Tensor, "B H T S"]:
+    def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "B H T S"]:
         """α₁·dense + α₂·β q·k."""
         dense = dense_scores(self.split_heads(F.relu(self.w1(x))), self.w2, self.b2, n_keys)
         q, k = (self.split_heads(part) for part in self.qk(x).chunk(2, dim=-1))

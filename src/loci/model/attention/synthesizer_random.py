@@ -6,7 +6,7 @@ It scores positions only, never what they contain: how far position alone can ta
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.attention.base import refuse_rotation
@@ -16,6 +16,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
 from loci.model.positions import Positions
+from loci.model.shapes import BT, BTC
 
 TABLE_STD = 0.02
 
@@ -43,8 +44,6 @@ class RandomSynthesizerAttention(ScoredAttention):
         """At random."""
         nn.init.normal_(self.table, 0.0, TABLE_STD, generator=generator)
 
-    def scores(
-        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], n_keys: int, cache: LayerCache | None
-    ) -> Float[Tensor, "b H T S"]:
+    def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "b H T S"]:
         """The rows of the positions."""
         return self.table[:, positions, :n_keys].transpose(0, 1)

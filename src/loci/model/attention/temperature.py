@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep
+from loci.model.shapes import BHTD
 
 
 class Temperature(nn.Module):
@@ -30,7 +31,7 @@ class Temperature(nn.Module):
         """Nothing when fixed; when trained, one number per head and the queries kept a second time."""
         return Cost(parameters=heads) + keep(length * heads * width) if config.learn_temperature else Cost()
 
-    def forward(self, q: Float[Tensor, "B H T D"]) -> tuple[Float[Tensor, "B H T D"], float]:
+    def forward(self, q: BHTD) -> tuple[BHTD, float]:
         """Queries and the scale that is still to be applied: a fixed β costs nothing in the fused kernel."""
         if self.log_beta is None:
             return q, self.start

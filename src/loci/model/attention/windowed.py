@@ -21,6 +21,7 @@ from loci.model.attention.dot import query_key_cost
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.positions import Positions
+from loci.model.shapes import BHTD, BHTE, BT, BTC
 from loci.model.tap import Tap, show
 
 Pair = tuple[Tensor, Tensor]
@@ -61,16 +62,16 @@ class WindowedCrossAttention(CrossAttention):
 
     def read_both(
         self,
-        x: Float[Tensor, "B T C"],
-        positions: Int[Tensor, "b T"],
+        x: BTC,
+        positions: BT,
         latents: Pair,
         own: Pair,
         anchors: Int[Tensor, "n"],
-        starts: Int[Tensor, "b T"],
+        starts: BT,
         *,
         dense: bool,
         tap: Tap | None,
-    ) -> Float[Tensor, "B T C"]:
+    ) -> BTC:
         """Read the latents anchored at `anchors`, and the own sequence, whose current piece began at `starts`."""
         q, scale = self.queries(x, positions)
         if dense or tap is not None:
@@ -81,15 +82,8 @@ class WindowedCrossAttention(CrossAttention):
         return out
 
     def _dense(
-        self,
-        q: Float[Tensor, "B H T D"],
-        positions: Int[Tensor, "b T"],
-        latents: Pair,
-        own: Pair,
-        anchors: Int[Tensor, "n"],
-        starts: Int[Tensor, "b T"],
-        tap: Tap | None,
-    ) -> Float[Tensor, "B H T E"]:
+        self, q: BHTD, positions: BT, latents: Pair, own: Pair, anchors: Int[Tensor, "n"], starts: BT, tap: Tap | None
+    ) -> BHTE:
         """Every pair written out; the weights are over the n latents, then over the characters."""
         here = positions[:, None, :, None]  # (b, 1, T, 1)
         there = torch.arange(own[0].shape[2], device=q.device)
@@ -110,14 +104,7 @@ class WindowedCrossAttention(CrossAttention):
         weights = show(tap, "pattern", weights)
         return show(tap, "head_out", F.dropout(weights, self.dropout) @ torch.cat((latents[1], own[1]), dim=2))
 
-    def _banded(
-        self,
-        q: Float[Tensor, "B H T D"],
-        latents: Pair,
-        own: Pair,
-        anchors: Int[Tensor, "n"],
-        starts: Int[Tensor, "1 T"],
-    ) -> Float[Tensor, "B H T E"]:
+    def _banded(self, q: BHTD, latents: Pair, own: Pair, anchors: Int[Tensor, "n"], starts: Int[Tensor, "1 T"]) -> BHTE:
         """Whole sequences from position 0 on. N pieces of w characters; a piece reads itself and the one before."""
         length = q.shape[2]
         n, w = anchors.shape[0], self.window

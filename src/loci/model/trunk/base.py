@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
+from loci.model.shapes import BTC
 from loci.model.tap import Tap
 
 
@@ -47,13 +47,8 @@ class Trunk(nn.Module):
 
     @abstractmethod
     def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        *,
-        cache: Sequence[LayerCache] | None = None,
-        tap: Tap | None = None,
-        values: Float[Tensor, "B T C"] | None = None,
-    ) -> Float[Tensor, "B T C"]:
+        self, x: BTC, *, cache: Sequence[LayerCache] | None = None, tap: Tap | None = None, values: BTC | None = None
+    ) -> BTC:
         """Run every layer."""
 
     @abstractmethod

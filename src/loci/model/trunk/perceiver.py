@@ -23,6 +23,7 @@ from loci.model.block import MLP, Block, ResidualBlock, make_norm
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.positions import Positions
+from loci.model.shapes import BHSD, BHSE, BT, BTC
 from loci.model.tap import Tap, inside, show
 from loci.model.trunk.base import Trunk
 
@@ -47,12 +48,10 @@ class DownBlock(ResidualBlock):
         """What latents number `index`, anchored at the characters `at`, are before they read."""
 
     @abstractmethod
-    def as_context(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B T C"]:
+    def as_context(self, x: BTC) -> BTC:
         """The characters as they are read."""
 
-    def keys_values(
-        self, x: Float[Tensor, "B T C"], positions: Int[Tensor, "b T"], values: Float[Tensor, "B T C"] | None
-    ) -> tuple[Tensor, Tensor]:
+    def keys_values(self, x: BTC, positions: BT, values: BTC | None) -> tuple[Tensor, Tensor]:
         """Keys and values of the characters."""
         return self.attn.keys_values(self.as_context(x), positions, values)
 
@@ -61,8 +60,8 @@ class DownBlock(ResidualBlock):
         at: Float[Tensor, "B n C"],
         index: Int[Tensor, "b n"],
         positions: Int[Tensor, "b n"],
-        k: Float[Tensor, "B H S D"],
-        v: Float[Tensor, "B H S E"],
+        k: BHSD,
+        v: BHSE,
         mask: Bool[Tensor, "b 1 n S"],
         *,
         tap: Tap | None,
@@ -92,15 +91,15 @@ class UpBlock(ResidualBlock):
     @abstractmethod
     def read(
         self,
-        x: Float[Tensor, "B T C"],
-        positions: Int[Tensor, "b T"],
+        x: BTC,
+        positions: BT,
         latents: tuple[Tensor, Tensor],
         anchors: Int[Tensor, "n"],
         *,
         cache: LayerCache | None,
         tap: Tap | None,
-        values: Float[Tensor, "B T C"] | None,
-    ) -> Float[Tensor, "B T C"]:
+        values: BTC | None,
+    ) -> BTC:
         """What each position takes in; the characters' own keys, where they are read, go to `cache`."""
 
 
@@ -136,13 +135,8 @@ class PerceiverTrunk(Trunk):
         return [block for block in self.blocks if isinstance(block, Block)]
 
     def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        *,
-        cache: Sequence[LayerCache] | None = None,
-        tap: Tap | None = None,
-        values: Float[Tensor, "B T C"] | None = None,
-    ) -> Float[Tensor, "B T C"]:
+        self, x: BTC, *, cache: Sequence[LayerCache] | None = None, tap: Tap | None = None, values: BTC | None = None
+    ) -> BTC:
         """Down, through the blocks over the latents, and up."""
         if cache is None:
             positions = torch.arange(x.shape[1], device=x.device)[None]
@@ -171,8 +165,8 @@ class PerceiverTrunk(Trunk):
         self,
         at: Float[Tensor, "B n C"],
         index: Int[Tensor, "b n"],
-        k: Float[Tensor, "B H S D"],
-        v: Float[Tensor, "B H S E"],
+        k: BHSD,
+        v: BHSE,
         caches: Sequence[LayerCache] | None,
         tap: Tap | None,
     ) -> Float[Tensor, "B n C"]:
@@ -192,11 +186,7 @@ class PerceiverTrunk(Trunk):
         return [LayerCache(clock), *inner, LayerCache(latent_clock), LayerCache(clock)]
 
     def _remember(
-        self,
-        x: Float[Tensor, "B T C"],
-        positions: Int[Tensor, "b T"],
-        cache: Sequence[LayerCache],
-        values: Float[Tensor, "B T C"] | None,
+        self, x: BTC, positions: BT, cache: Sequence[LayerCache], values: BTC | None
     ) -> tuple[Tensor, Tensor]:
         """Make the latents anchored at the new characters; returns keys and values of all latents so far."""
         clock, latent_layers = cache[0].clock, cache[1:-1]
@@ -226,12 +216,7 @@ class PerceiverTrunk(Trunk):
         return stores["k"][:, :, :n], stores["v"][:, :, :n]
 
     def _write(
-        self,
-        at: Float[Tensor, "B n C"],
-        index: Int[Tensor, "b n"],
-        k: Float[Tensor, "B H S D"],
-        v: Float[Tensor, "B H S E"],
-        layers: Sequence[LayerCache],
+        self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"], k: BHSD, v: BHSE, layers: Sequence[LayerCache]
     ) -> None:
         """Make latents and store what the up block reads of them."""
         latents = self._deepen(at, index, k, v, layers[:-1], None)

@@ -38,6 +38,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, total
 from loci.model.positions import Positions
+from loci.model.shapes import BT, BTC
 from loci.model.tap import Tap
 from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
 
@@ -70,7 +71,7 @@ class CausalDownBlock(DownBlock):
         """Basis and character."""
         return self.basis[0, index] + at
 
-    def as_context(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B T C"]:
+    def as_context(self, x: BTC) -> BTC:
         """Normalised."""
         out: Tensor = self.ln_context(x)
         return out
@@ -98,15 +99,15 @@ class CausalUpBlock(UpBlock):
 
     def read(
         self,
-        x: Float[Tensor, "B T C"],
-        positions: Int[Tensor, "b T"],
+        x: BTC,
+        positions: BT,
         latents: tuple[Tensor, Tensor],
         anchors: Int[Tensor, "n"],
         *,
         cache: LayerCache | None,
         tap: Tap | None,
-        values: Float[Tensor, "B T C"] | None,
-    ) -> Float[Tensor, "B T C"]:
+        values: BTC | None,
+    ) -> BTC:
         """Latents and neighbourhood in one softmax."""
         x = self.ln1(x)
         k, v = self.attn.keys_values(x, positions, values)

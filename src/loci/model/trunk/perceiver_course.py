@@ -27,6 +27,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, total
 from loci.model.positions import Positions
+from loci.model.shapes import BT, BTC
 from loci.model.tap import Tap
 from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
 
@@ -42,7 +43,7 @@ class CourseDownBlock(DownBlock):
         """The basis, the same for every text."""
         return self.basis[0, index].expand(at.shape[0], -1, -1)
 
-    def as_context(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B T C"]:
+    def as_context(self, x: BTC) -> BTC:
         """As they are."""
         return x
 
@@ -63,15 +64,15 @@ class CourseUpBlock(UpBlock):
 
     def read(
         self,
-        x: Float[Tensor, "B T C"],
-        positions: Int[Tensor, "b T"],
+        x: BTC,
+        positions: BT,
         latents: tuple[Tensor, Tensor],
         anchors: Int[Tensor, "n"],
         *,
         cache: LayerCache | None,
         tap: Tap | None,
-        values: Float[Tensor, "B T C"] | None,
-    ) -> Float[Tensor, "B T C"]:
+        values: BTC | None,
+    ) -> BTC:
         """Scaled."""
         mask = (anchors <= positions[..., None])[:, None]
         return self.scale * self.attn.read(x, positions, *latents, mask, tap=tap)
@@ -117,9 +118,7 @@ class CoursePerceiverTrunk(PerceiverTrunk):
 class NoResidual(ResidualBlock):
     """What is read replaces what was there: attention adds the difference to the residual stream."""
 
-    def add(
-        self, x: Float[Tensor, "B T C"], attended: Float[Tensor, "B T C"], tap: Tap | None
-    ) -> Float[Tensor, "B T C"]:
+    def add(self, x: BTC, attended: BTC, tap: Tap | None) -> BTC:
         """What was read."""
         return super().add(x, attended - x, tap)
 
@@ -127,7 +126,7 @@ class NoResidual(ResidualBlock):
 class BareDownBlock(NoResidual, CourseDownBlock):
     """Normalised characters."""
 
-    def as_context(self, x: Float[Tensor, "B T C"]) -> Float[Tensor, "B T C"]:
+    def as_context(self, x: BTC) -> BTC:
         """Normalised as the queries are."""
         normalised: Tensor = self.ln1(x)
         return normalised
@@ -138,15 +137,15 @@ class BareUpBlock(NoResidual, CourseUpBlock):
 
     def read(
         self,
-        x: Float[Tensor, "B T C"],
-        positions: Int[Tensor, "b T"],
+        x: BTC,
+        positions: BT,
         latents: tuple[Tensor, Tensor],
         anchors: Int[Tensor, "n"],
         *,
         cache: LayerCache | None,
         tap: Tap | None,
-        values: Float[Tensor, "B T C"] | None,
-    ) -> Float[Tensor, "B T C"]:
+        values: BTC | None,
+    ) -> BTC:
         """Normalised first."""
         return super().read(self.ln1(x), positions, latents, anchors, cache=cache, tap=tap, values=values)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from loci.model.block import Block
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
 from loci.model.positions import Positions
+from loci.model.shapes import BTC
 from loci.model.tap import Tap, inside
 from loci.model.trunk.base import Trunk
 
@@ -39,13 +39,8 @@ class PlainTrunk(Trunk):
         return [block for block in self.blocks if isinstance(block, Block)]
 
     def forward(
-        self,
-        x: Float[Tensor, "B T C"],
-        *,
-        cache: Sequence[LayerCache] | None = None,
-        tap: Tap | None = None,
-        values: Float[Tensor, "B T C"] | None = None,
-    ) -> Float[Tensor, "B T C"]:
+        self, x: BTC, *, cache: Sequence[LayerCache] | None = None, tap: Tap | None = None, values: BTC | None = None
+    ) -> BTC:
         """Run every block."""
         for index, block in enumerate(self.blocks):
             store = cache[index] if cache is not None else None
