@@ -52,8 +52,9 @@ format: $(STAMP) ## rewrite the sources in the house style
 bench: $(STAMP)  ## run the benchmarks and write docs/benchmarks.md (some minutes on a quiet machine)
 	$(BIN)/loci bench --out docs/benchmarks.md
 
-docs: $(STAMP)   ## regenerate docs/cli.md from the commands' own help
+docs: $(STAMP)   ## regenerate docs/cli.md and docs/api.md from help and docstrings
 	$(BIN)/python docs/make_cli_reference.py
+	$(BIN)/python docs/make_api_reference.py
 
 clean:           ## remove the environment and what the demo wrote
 	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the commands' own help, so that the two never differ. Run by `make docs`; checked by a test."""
+"""Write docs/cli.md from the commands' own help. Run by `make docs`; checked by a test."""
 
 from __future__ import annotations
 
@@ -30,5 +30,9 @@ def reference() -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(reference(), encoding="utf-8")
-    print(f"wrote {TARGET.relative_to(Path.cwd()) if TARGET.is_relative_to(Path.cwd()) else TARGET.name}")
+    page = reference()
+    if "--print" in sys.argv:
+        sys.stdout.write(page)
+    else:
+        TARGET.write_text(page, encoding="utf-8")
+        print(f"wrote {TARGET.name}")

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from markdown_blocks import blocks, command_lines, quickly, shell_commands, shown_commands
 
+from loci.answering.answerer import ANSWERERS
 from loci.cli.commands import COMMANDS
 from loci.cli.main import main
 from loci.data.objectives import OBJECTIVES
@@ -24,7 +25,7 @@ from loci.recipes import RECIPES
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "guide").glob("*.md"))}
-PAGES = ("course", "research", "engineers", "lab")
+PAGES = ("course", "research", "engineers", "python", "lab")
 
 
 def carry_out(page: str) -> None:
@@ -54,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def registries() -> Iterator[None]:
     """What a page registers is taken out again."""
-    before = [(table, set(table)) for table in (ATTENTIONS, OBJECTIVES, RECIPES)]
+    before = [(table, set(table)) for table in (ATTENTIONS, OBJECTIVES, RECIPES, ANSWERERS)]
     yield
     for table, names in before:
         for name in set(table) - names:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 
+from loci.answering.answerer import ANSWERERS
 from loci.errors import LociError
 from loci.machine import denormals_flushed, memory_gb
 from loci.model import GPT, GPTConfig
@@ -143,6 +144,7 @@ def _config(recipe: Recipe, data: TrainingData) -> GPTConfig:
 
 def _require_possible(recipe: Recipe, data: TrainingData) -> None:
     """What is wrong with the model, or missing for the last step, is said before anything is written."""
+    _ = ANSWERERS[recipe.answerer]
     config = _config(recipe, data)
     wanted = BYTES_A_PARAMETER * model_cost(config, 1, 1).total.parameters / 1e9
     if wanted > (there := memory_gb()[0]) > 0:

@@ -217,13 +217,14 @@ class Recipe:
         if not equals:
             raise LociError(f"--set {assignment!r} is not of the form stage.field=value")
         value = _value(text)
-        if not dot and where == "seed":
-            return dataclasses.replace(self, seed=_coerce(value, int, "--set seed"))
+        if not dot and where in ("seed", "answerer"):
+            hint = int if where == "seed" else str
+            return dataclasses.replace(self, **{where: _coerce(value, hint, f"--set {where}")})
         if where == "model" and dot:
             return dataclasses.replace(self, model={**self.model, name: value})
         step = next((step for step in self.steps if step.name == where), None)
         if step is None or not dot:
-            known = ", ".join([*(f"{one.name}.FIELD" for one in self.steps), "model.FIELD", "seed"])
+            known = ", ".join([*(f"{one.name}.FIELD" for one in self.steps), "model.FIELD", "seed", "answerer"])
             raise LociError(f"--set {target!r}: no such place in recipe {self.name}", remedy=f"one of: {known}")
         changed = _with_field(step, name, value, target.strip())
         return dataclasses.replace(self, steps=tuple(changed if one is step else one for one in self.steps))

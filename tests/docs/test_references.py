@@ -1,0 +1,17 @@
+"""docs/cli.md and docs/api.md are what their scripts make of the commands' help and the docstrings."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", ["cli", "api"])
+def test_a_reference_is_current(name):
+    """`make docs` writes it anew."""
+    script = [sys.executable, str(DOCS / f"make_{name}_reference.py"), "--print"]
+    made = subprocess.run(script, capture_output=True, text=True, check=True).stdout
+    assert (DOCS / f"{name}.md").read_text(encoding="utf-8") == made
