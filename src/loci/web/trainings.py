@@ -22,6 +22,9 @@ AT_ONCE = 1
 PATIENCE = 20.0
 """Seconds a process has to write its checkpoint when it is stopped."""
 
+QUICK_MINUTES = 0.7
+"""Training time of the quick demo, all models together."""
+
 State = Literal["running", "stopped", "finished", "failed"]
 
 
@@ -54,7 +57,7 @@ class Trainings:
     def start_demo(self, *, quick: bool, seed: int) -> Training:
         """The demo: a world, three ways of teaching, a report."""
         folder = self._new_folder("demo")
-        flags = ["--quick"] if quick else []
+        flags = ["--minutes", str(QUICK_MINUTES)] if quick else []
         return self._begin(folder, [["demo", "--out", str(folder), "--seed", str(seed), *flags]])
 
     def start_run(self, *, recipe: str, people: int, characters: int, seed: int) -> Training:
@@ -72,7 +75,8 @@ class Trainings:
     def stop(self, name: str) -> Training:
         """Ask a training to write its checkpoint and end."""
         training = self._named(name)
-        training.wanted = False
+        with training.lock:
+            training.wanted = False
         if training.process is not None and training.process.poll() is None:
             training.process.send_signal(signal.SIGINT)
         return training
@@ -91,9 +95,10 @@ class Trainings:
 
     def close(self) -> None:
         """End every process: first asked, then made to."""
-        running = [one.process for one in self.all.values() if one.process is not None and one.process.poll() is None]
         for one in self.all.values():
-            one.wanted = False
+            with one.lock:  # or the next of its commands would start behind our back
+                one.wanted = False
+        running = [one.process for one in self.all.values() if one.process is not None and one.process.poll() is None]
         for process in running:
             process.send_signal(signal.SIGINT)
         for process in running:

@@ -132,7 +132,13 @@ export async function show(page, values) {
 }
 
 // Texts and formulas of the exercises are part of Loci itself: the formulas come as MathML.
-function typeset(markup) { const box = el("span", { class: "formula" }); box.innerHTML = markup; return box; }
+// One that is too wide for the screen scrolls, and then the keyboard must reach it.
+function typeset(markup) {
+  const box = el("span", { class: "formula" });
+  box.innerHTML = markup;
+  new ResizeObserver(() => { if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex"); }).observe(box);
+  return box;
+}
 function describe(one) {
   return [el("h2", {}, one.title), ...one.text.split("\n\n").map((text) => el("p", {}, text)),
     ...one.formulas.map(([says, markup]) => el("p", {}, `${says}: `, typeset(markup))),
