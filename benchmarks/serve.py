@@ -9,6 +9,7 @@ Memory is the server's own, after a warm-up and at the end of 10,000 requests (f
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json as json_format
 import os
@@ -138,7 +139,8 @@ def main(
     """
     seconds = seconds if seconds is not None else 5.0 if quick else 30.0
     with tempfile.TemporaryDirectory() as name:
-        run, questions = make_run(Path(name))
+        with contextlib.redirect_stdout(sys.stderr):
+            run, questions = make_run(Path(name))
         command = [sys.executable, "-m", "loci", "web", str(run), "--no-browser", "--port", "0", "--out", f"{name}/out"]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert server.stdout is not None
