@@ -22,9 +22,6 @@ AT_ONCE = 1
 PATIENCE = 20.0
 """Seconds a process has to write its checkpoint when it is stopped."""
 
-QUICK_MINUTES = 0.7
-"""Training time of the quick demo, all models together."""
-
 State = Literal["running", "stopped", "finished", "failed"]
 
 
@@ -57,7 +54,7 @@ class Trainings:
     def start_demo(self, *, quick: bool, seed: int) -> Training:
         """The demo: a world, three ways of teaching, a report."""
         folder = self._new_folder("demo")
-        flags = ["--minutes", str(QUICK_MINUTES)] if quick else []
+        flags = ["--quick"] if quick else []
         return self._begin(folder, [["demo", "--out", str(folder), "--seed", str(seed), *flags]])
 
     def start_run(self, *, recipe: str, people: int, characters: int, seed: int) -> Training:

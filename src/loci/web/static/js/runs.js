@@ -70,7 +70,7 @@ export async function show(page, values) {
 }
 
 function starter(refresh) {
-  const kind = el("select", {}, [["quick-demo", "quick demo (a minute or two)"], ["demo", "demo (about five minutes)"], ["recipe", "one recipe on a new world"]].map(([value, text]) => el("option", { value }, text)));
+  const kind = el("select", {}, [["quick-demo", "quick demo (about a minute, proves nothing)"], ["demo", "demo (about five minutes)"], ["recipe", "one recipe on a new world"]].map(([value, text]) => el("option", { value }, text)));
   const recipe = el("select", {}, ["self-training", "recite", "demo"].map((name) => el("option", { value: name }, name)));
   const people = el("input", { type: "number", min: "20", max: "1000", value: "60" });
   const characters = el("input", { type: "number", min: "10000", max: "20000000", step: "10000", value: "400000" });
