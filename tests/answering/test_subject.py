@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.answering.subject import PRONOUNS, Resolver, understand
+from loci.answering.subject import Resolver, understand
 from loci.errors import LociError
 from loci.text.relations import relations_from
 from loci.text.template import BIRTHPLACE
@@ -22,7 +22,6 @@ DEATH = Resolver(relations_from([BIRTHPLACE.text, "Where did {subject} die?"]))
         ("Where did Ludwig van Beethoven live?", "Ludwig van Beethoven"),
         ("What is Ann Lee's birthplace, and when was she born?", "Ann Lee"),
         ("Where is the Delta Desk made?", "Delta Desk"),
-        ("where was ann lee born?", None),
         ("Ann Lee", "Ann Lee"),
         ("Is it so?", None),
         ("", None),
@@ -101,7 +100,7 @@ def test_nobody_meant_is_an_error_only_where_a_subject_belongs():
     assert BIRTH.resolve(question).question == question
 
 
-@given(st.text("abc XYZ.", min_size=1).map(str.strip).filter(lambda s: s and s.lower() not in PRONOUNS))
+@given(st.text("abc XYZ.", min_size=1).map(str.strip).filter(lambda s: s and not s.islower()))
 def test_questions_of_a_template_keep_their_words_and_name_their_subject(name):
     found = BIRTH.resolve(BIRTHPLACE.ask(name), ["Where was Ann Lee born?"])
     assert (found.question, found.subject, found.pronoun) == (BIRTHPLACE.ask(name), name, None)

@@ -24,6 +24,7 @@ ODD = [
     ("where was ada moss born", BIRTH, "birthplace", "Ada Moss", "near template"),
     ("where was ludwig van beethoven born", BIRTH, "birthplace", "Ludwig van Beethoven", "near template"),
     ("where was jean-luc o'hara born?", BIRTH, "birthplace", "Jean-Luc O'Hara", "near template"),
+    ("where was ian mcgrath born", BIRTH, "birthplace", "Ian McGrath", "near template"),
     ("where was j. e. p. bell born", BIRTH, "birthplace", "J. E. P. Bell", "near template"),
     ("WHERE WAS ADA MOSS BORN?", BIRTH, "birthplace", "Ada Moss", "near template"),
     ("Where was  Ada Moss  born ?", BIRTH, "birthplace", "Ada Moss", "near template"),
@@ -33,7 +34,9 @@ ODD = [
     # typing errors
     ("Where was Ada Moss bron?", BIRTH, "birthplace", "Ada Moss", "near template"),
     ("Where was Ada Moss borne?", BIRTH, "birthplace", "Ada Moss", "near template"),
-    ("Where wsa Ada Moss born?", BIRTH, "birthplace", "Ada Moss", "near template"),
+    ("Where wsa Ada Moss born?", BIRTH, "birthplace", "Ada Moss", "words"),
+    ("Were was Ada Moss born?", BIRTH, "birthplace", "Ada Moss", "near template"),
+    ("Where did Ada Moss dine?", PEOPLE, None, "Ada Moss", "words"),
     ("Wher was Ada Moss born?", BIRTH, "birthplace", "Ada Moss", "near template"),
     ("Who desgined the Delta Desk?", SHOP, "who-designed", "Delta Desk", "near template"),
     ("who designd the delta desk", SHOP, "who-designed", "Delta Desk", "near template"),

@@ -146,8 +146,8 @@ def load(run: str | Path, *, corpus: str | Path | Corpus | None = None, template
     """
     loaded = load_model(run)
     if template is not None:
-        more = {relation.name: [template] for relation in relations_from([template])}
-        loaded = replace(loaded, config={**loaded.config, "relations": more | loaded.config.get("relations", {})})
+        relations = [relation.as_dict() for relation in (*relations_from([template]), *loaded.relations)]
+        loaded = replace(loaded, config={**loaded.config, "relations": relations})
     home = run_folder(Path(run))
     remarks: list[str] = []
     text = corpus if isinstance(corpus, Corpus) else _corpus(home, corpus, remarks)

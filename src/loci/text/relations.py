@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from loci.errors import LociError
 from loci.text.formats.base import Row
@@ -33,6 +34,21 @@ class Relation:
     def __post_init__(self) -> None:
         if not self.name.strip() or not self.templates:
             raise LociError(f"a relation has a name and a template, {self.name!r} has {len(self.templates)} templates")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {"name": self.name, "templates": [template.text for template in self.templates], "names": self.names}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Relation:
+        """A relation from its JSON data; a `LociError` where it is none."""
+        if not isinstance(data, dict) or not isinstance(data.get("templates"), list):
+            raise LociError(f"a relation has a name and templates, unlike {str(data)[:60]!r}")
+        return cls(
+            str(data.get("name", "")),
+            tuple(Template(str(text)) for text in data["templates"]),
+            data.get("names") is not False,
+        )
 
     def ask(self, subject: str) -> str:
         """The question about `subject`."""

@@ -32,7 +32,7 @@ _COMMON = frozenset(
 ).union(_QUESTION_WORDS, _PRONOUNS)
 #: Small words inside a name that questions seldom have elsewhere.
 _PARTICLES = frozenset("af al av bin da de del della den der di dos du el ibn la le st ten ter van von y zu".split())
-_JOINED = _PARTICLES | frozenset("of the and in on for".split())
+_JOINED = _PARTICLES | {"of", "the"}
 _AROUND = "?!,;:.\"'“”‘’«»()[]"
 
 
@@ -42,11 +42,13 @@ class Meaning(NamedTuple):
     relation: Relation | None
     subject: str | None
     how: Literal["template", "near template", "words", "nothing"]
+    template: Template | None = None
+    """The one that fits, or else the relation's first."""
 
     @property
     def question(self) -> str | None:
-        """The question in the relation's own form, which a model knows best; None where something is missing."""
-        return self.relation.ask(self.subject) if self.relation is not None and self.subject is not None else None
+        """The question in the form that was taught; None where relation or subject is missing."""
+        return self.template.ask(self.subject) if self.template is not None and self.subject is not None else None
 
 
 def find_subject(question: str, relations: Sequence[Relation]) -> Meaning:
@@ -57,21 +59,23 @@ def find_subject(question: str, relations: Sequence[Relation]) -> Meaning:
     )
     for template, relation in templates:
         if (subject := template.subject_of(question)) is not None:
-            return Meaning(relation, _in_case(subject, question, [relation]), "template")
+            return Meaning(relation, _in_case(subject, question, [relation]), "template", template)
     words = [word for word in question.split() if word.strip(_AROUND)]
     near = [
-        (cost, -template.fixed, index, subject, relation)
-        for index, (template, relation) in enumerate(templates)
+        (cost, -template.fixed, index, subject)
+        for index, (template, _) in enumerate(templates)
         for cost, subject in _near(words, template)
     ]
     if near:
-        *_, subject, relation = min(near, key=lambda found: found[:3])
-        return Meaning(relation, _in_case(subject, question, [relation]), "near template")
+        *_, index, subject = min(near)
+        template, relation = templates[index]
+        return Meaning(relation, _in_case(subject, question, [relation]), "near template", template)
     subject = _name_in(words, relations)
     if not subject:
         return Meaning(None, None, "nothing")
     rest = Counter(_plain(word) for word in words) - Counter(_plain(word) for word in subject.split())
-    return Meaning(_nearest(list(rest), relations), _in_case(subject, question, relations), "words")
+    found = _nearest(list(rest), relations)
+    return Meaning(found, _in_case(subject, question, relations), "words", found.templates[0] if found else None)
 
 
 # A template with small differences.
@@ -103,11 +107,11 @@ def _cost(typed: str, meant: str) -> int | None:
     """How many letters were mistyped; None when it is another word."""
     if typed == meant:
         return 0
-    if min(len(typed), len(meant)) < 3:
+    if len(typed) < 3 or len(meant) < 4:
         return None
     allowed = 1 if len(meant) < 6 else 2
     cost = _distance(typed, meant, allowed)
-    return cost if cost <= allowed and not (typed in _COMMON and meant in _COMMON) else None
+    return cost if cost <= allowed and not _QUESTION_WORDS.issuperset((typed, meant)) else None
 
 
 def _distance(a: str, b: str, allowed: int) -> int:
@@ -135,6 +139,9 @@ def _name_in(words: Sequence[str], relations: Sequence[Relation]) -> str:
     own = {word for relation in relations for word in _telling_words(relation)}
     capitals = [word[:1].isupper() for word in (word.lstrip(_AROUND) for word in words)]
     by_case = any(capitals[1:]) and not all(capitals)  # then a capital after the first word tells a name
+
+    if not by_case and not _PRONOUNS.isdisjoint(map(_plain, words)):
+        return ""  # "Who was her mother?" names nobody
 
     def like_a_name(index: int) -> bool:
         word = _plain(words[index])
@@ -192,7 +199,8 @@ def _telling_words(relation: Relation) -> set[str]:
 def _same_stem(word: str, given: str) -> bool:
     """Whether two words are the same but for an ending or a typing error: designed, designer; capital, captial."""
     stem = min(len(word), len(given)) >= 5 and word[:4] == given[:4]
-    return stem or _cost(given, word) is not None
+    ending = len(word) >= 3 and given.removeprefix(word) in ("s", "d", "ed", "ing", "er", "r")
+    return stem or ending or _cost(given, word) is not None
 
 
 def _plain(word: str) -> str:
@@ -212,10 +220,12 @@ def _in_case(name: str, question: str, relations: Sequence[Relation]) -> str | N
         return None
     if not any(relation.names for relation in relations) or not (name.islower() or question.isupper()):
         return name
-    words = (word if word in _JOINED else re.sub(r"(^|[-'’.(])(\w)", _capital, word) for word in name.lower().split())
+    words = (
+        word if word in _JOINED else re.sub(r"(^mc|^|[-'’.(])(\w)", _capital, word) for word in name.lower().split()
+    )
     restored = " ".join(words)
     return restored[:1].upper() + restored[1:]
 
 
 def _capital(found: re.Match[str]) -> str:
-    return found[1] + found[2].upper()
+    return found[1].capitalize() + found[2].upper()

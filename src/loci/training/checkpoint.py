@@ -27,7 +27,7 @@ from loci.errors import LociError
 from loci.files import atomic_folder, read_object, remove_leftovers, sha256_file, write_json
 from loci.model import GPT, GPTConfig
 from loci.text.relations import Relation
-from loci.text.template import BIRTHPLACE, Template
+from loci.text.template import BIRTHPLACE
 from loci.text.vocab import Vocab
 
 FORMAT = 1
@@ -76,8 +76,8 @@ class LoadedModel:
     @property
     def relations(self) -> tuple[Relation, ...]:
         """What it was taught to be asked, and in which forms."""
-        named = self.config.get("relations") or {BIRTHPLACE.relation: [BIRTHPLACE.text]}
-        return tuple(Relation(name, tuple(map(Template, texts))) for name, texts in named.items())
+        found = tuple(map(Relation.from_dict, self.config.get("relations", ())))
+        return found or (Relation(BIRTHPLACE.relation, (BIRTHPLACE,)),)
 
     @property
     def corpus_hash(self) -> str | None:

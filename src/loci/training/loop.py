@@ -56,7 +56,7 @@ class Trainer:
         self.about = {
             "recipe": to_dict(recipe),
             "corpus_hash": data.corpus.hash,
-            "relations": {one.name: [template.text for template in one.templates] for one in data.relations},
+            "relations": [relation.as_dict() for relation in data.relations],
         }
         self.saved_at = time.perf_counter()
 
