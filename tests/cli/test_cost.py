@@ -31,7 +31,7 @@ def test_a_longer_text_grows_the_block(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["vanila"], "unknown variant 'vanila' (one of: vanilla, rope"),
+        (["vanila"], "unknown variant 'vanila' (did you mean 'vanilla'? one of: vanilla, rope"),
         (["vanilla", "--n-head", "7"], "n_embd 256 is not divisible by n_head 7"),
         (["perceiver", "--bottleneck-dim", "129"], "longer than the block of 128"),
         (["vanilla", "--length", "0"], "--length must be at least 1"),
