@@ -90,6 +90,11 @@ def test_a_recipe_with_a_labelling_step_is_carried_out(world, tmp_path):
         (["train", "--recipe", "course-2024"], "--data"),
         (["train", "--data", "nowhere"], "nowhere"),
         (["train", "--data", "WORLD", "--variant", "gpt"], "vanilla"),
+        (
+            ["train", "--data", "WORLD", "--template", "Who wrote it?", "--out", "OUT"],
+            "contains {subject} exactly once",
+        ),
+        (["train", "--resume", "--out", "RUN", "--template", "Who is {subject}?"], "--template would change it"),
         (["train", "--data", "WORLD", "--set", "pretrain.lr"], "stage.field=value"),
         (["train", "--data", "WORLD", "--set", "model.n_head=3", "--out", "OUT"], "n_head"),
         (["train", "--data", "WORLD", "--set", "model.n_embd=900000", "--out", "OUT"], "GB, and the machine has"),

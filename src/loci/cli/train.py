@@ -13,18 +13,21 @@ examples:
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 if TYPE_CHECKING:
+    from loci.text.relations import Relation
     from loci.training.plan import Recipe
     from loci.training.sources import TrainingData
 
 
 RECIPE = "demo"
+SHOWN = 8
+"""Remarks about the data that are printed."""
 
 
 def train(
@@ -33,6 +36,7 @@ def train(
     out: Path = Path("run"),
     corpus: Annotated[Path | None, tyro.conf.arg(aliases=["--text"])] = None,
     questions: Path | None = None,
+    template: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     variant: str | None = None,
     minutes: float | None = None,
     characters: int | None = None,
@@ -53,6 +57,8 @@ def train(
         out: The run's folder, made anew; with --resume the one to continue.
         corpus: The corpus file, instead of the folder's.
         questions: The train questions, instead of the folder's.
+        template: A form of the questions, like "Who wrote {subject}?", where it cannot be found from them; may be given
+            several times.
         variant: The model's variant (vanilla, rope, ...), instead of the recipe's.
         minutes: Train for this long, decaying to the end, instead of the recipe's own budget.
         characters: Train on this many characters, split over the stages, instead of the recipe's own budget.
@@ -81,12 +87,13 @@ def train(
     from loci.training.run import holds_run, read_run
 
     if resume:
-        budgets = {"--minutes": minutes, "--characters": characters}
-        _only_resumed(recipe, {"--variant": variant, **budgets, "--seed": seed, "--set": set or None})
+        given = {"--template": template or None, "--variant": variant, "--minutes": minutes, "--characters": characters}
+        _only_resumed(recipe, {**given, "--seed": seed, "--set": set or None})
     resume = resume or (restarted() and holds_run(out))
     placement = choose(device, precision, local_rank=local_rank())
     was_finished = resume and read_run(out).finished
-    taught, chosen = _resumed(out, data, corpus, questions) if resume else _fresh(recipe, data, corpus, questions)
+    files = (data, corpus, questions)
+    taught, chosen = _resumed(out, *files) if resume else _fresh(recipe, *files, template)
     if not resume:
         chosen = _changed(chosen, variant, seed, set).within(minutes, characters=characters)
     running = choose_threads(threads, read_run(out).threads if resume else None)
@@ -136,35 +143,45 @@ def _only_resumed(recipe: str, given: Mapping[str, object]) -> None:
         )
 
 
-def _fresh(recipe: str, data: Path | None, corpus: Path | None, questions: Path | None) -> tuple[TrainingData, Recipe]:
+def _fresh(
+    recipe: str, data: Path | None, corpus: Path | None, questions: Path | None, template: Sequence[str]
+) -> tuple[TrainingData, Recipe]:
     from loci.errors import LociError
     from loci.recipes import DataShape, make_recipe
+    from loci.text.relations import relations_from
 
     if data is None and corpus is None:
         raise LociError("nothing to learn from", remedy="give --data FOLDER, or --corpus FILE")
     if data is not None and data.is_file():
         raise LociError("is a file, --data is a folder", path=data, remedy="give --corpus FILE --questions FILE")
-    taught = _read(data, corpus, questions)
+    taught = _read(data, corpus, questions, relations_from(template))
     return taught, make_recipe(recipe, DataShape.of(taught.corpus, taught.questions))
 
 
 def _resumed(out: Path, data: Path | None, corpus: Path | None, questions: Path | None) -> tuple[TrainingData, Recipe]:
+    from loci.text.relations import Relation
     from loci.training.run import read_run
 
     info = read_run(out)
     corpus, questions = corpus or data or info.data["corpus"], questions or data or info.data["questions"]
-    return _read(None, corpus, questions), info.recipe
+    return _read(None, corpus, questions, list(map(Relation.from_dict, info.data.get("relations", [])))), info.recipe
 
 
-def _read(data: Path | None, corpus: Path | str | None, questions: Path | str | None) -> TrainingData:
+def _read(
+    data: Path | None, corpus: Path | str | None, questions: Path | str | None, relations: Sequence[Relation]
+) -> TrainingData:
     from loci.errors import LociError
     from loci.training.sources import TrainingData
 
     if data is None and corpus is None:
         raise LociError("the run does not say where its corpus lay", remedy="give --data FOLDER or --corpus FILE")
-    taught = TrainingData.read(data, corpus=corpus, questions=questions)
-    for finding in taught.corpus.repairs:
+    taught = TrainingData.read(data, corpus=corpus, questions=questions, relations=relations)
+    asked = taught.questions.findings if taught.questions is not None else ()
+    said = [*taught.corpus.repairs, *(found for found in asked if found.repaired or found.kind == "no-subject")]
+    for finding in said[:SHOWN]:
         print(f"loci train: {finding}", file=sys.stderr)
+    if len(said) > SHOWN:
+        print(f"loci train: {len(said) - SHOWN:,} more: loci check lists them all", file=sys.stderr)
     return taught
 
 

@@ -42,5 +42,8 @@ def reading_prompt(vocab: Vocab, question: str, line: str) -> NDArray[np.int64]:
 
 
 def line_of(subject: str, text: str = "") -> str:
-    """A line as it is memorized. Without a text it is what calls the line up: the subject, full stop and space."""
-    return f"{subject}. {text}"
+    """A line as it is memorized. Without a text it is what calls the line up: the subject, full stop and space.
+
+    A line about nobody is its text alone.
+    """
+    return f"{subject}. {text}" if subject else text

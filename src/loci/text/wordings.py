@@ -33,6 +33,7 @@ _COMMON = frozenset(
 #: Small words inside a name that questions seldom have elsewhere.
 _PARTICLES = frozenset("af al av bin da de del della den der di dos du el ibn la le st ten ter van von y zu".split())
 _JOINED = _PARTICLES | {"of", "the"}
+_CAPITALS = re.compile(r"(^mc|^|[-'’.(])(\w)")
 _AROUND = "?!,;:.\"'“”‘’«»()[]"
 
 
@@ -220,10 +221,8 @@ def _in_case(name: str, question: str, relations: Sequence[Relation]) -> str | N
         return None
     if not any(relation.names for relation in relations) or not (name.islower() or question.isupper()):
         return name
-    words = (
-        word if word in _JOINED else re.sub(r"(^mc|^|[-'’.(])(\w)", _capital, word) for word in name.lower().split()
-    )
-    restored = " ".join(words)
+    lowered = name.lower().split()
+    restored = " ".join(word if word in _JOINED else _CAPITALS.sub(_capital, word) for word in lowered)
     return restored[:1].upper() + restored[1:]
 
 

@@ -19,6 +19,7 @@ from loci.data.running_text import pieces
 from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
+from loci.text.crosschecks import require_told
 from loci.text.layout import find_split
 from loci.text.questions import Questions, subject_hash
 from loci.text.relations import Relation
@@ -43,15 +44,19 @@ class TrainingData:
         *,
         corpus: str | Path | None = None,
         questions: str | Path | None = None,
+        relations: Sequence[Relation] = (),
     ) -> Self:
-        """The corpus and the train questions of a folder, or the files named instead; questions may be missing."""
+        """The corpus and the train questions of a folder, or the files named instead; questions may be missing.
+
+        `relations` are the forms of the questions where they cannot be found from the files.
+        """
         text, asked = corpus if corpus is not None else folder, questions if questions is not None else folder
         if text is None:
             raise LociError("nothing to learn from", remedy="name a folder, or a corpus file")
         if asked is None or (Path(asked).is_dir() and not find_split(asked, "train")):
             return cls(Corpus.read(text))
         lines = Corpus.read(text)
-        taught = Questions.read(asked, split="train", subjects=lines.by_subject)
+        taught = Questions.read(asked, split="train", relations=relations, subjects=lines.by_subject)
         return cls(lines.knowing(taught.subjects), taught)
 
     @cached_property
@@ -66,6 +71,7 @@ class TrainingData:
     def reading_examples(self) -> list[Passage]:
         """The train questions with the lines that answer them."""
         assert self.questions is not None
+        require_told(self.questions, self.corpus)
         found = find_reading_examples(self.corpus, self.questions)
         if not found:
             raise LociError(
@@ -125,6 +131,7 @@ class TrainingData:
             "corpus_hash": self.corpus.hash,
             "questions": str(questions.path.resolve()) if questions is not None and questions.path else None,
             "questions_hash": questions.hash if questions is not None else None,
+            "relations": [relation.as_dict() for relation in self.relations],
             "taught": sorted(map(subject_hash, questions.subjects)) if questions is not None else [],
         }
 
