@@ -29,6 +29,10 @@ class Experiment:
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 for _name, _asks in (
     ("abstain", "can a model be taught to say I don't know, and is that better than a threshold?"),
+    (
+        "course",
+        "which of the course's variants knows how much, and where are its answers lost? (needs --data or --quick)",
+    ),
     ("demo", "what does pretraining know that the train questions do not tell? (the same as loci demo)"),
     ("names", "does a model answer from the name instead of the fact when names and places go together?"),
     ("recall", "what does each part of the recall recipes bring, and which attention stores facts? (needs --data)"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loci.recipes.char import char
-from loci.recipes.course import course_2021, course_2024, course_scratch
+from loci.recipes.course import course_2021, course_2024, course_scratch, course_short
 from loci.recipes.demo import demo, demo_scratch
 from loci.recipes.recall import recite, self_training
 from loci.recipes.shape import DataShape
@@ -20,6 +20,7 @@ RECIPES.add("self-training", self_training)
 RECIPES.add("course-2021", course_2021)
 RECIPES.add("course-2024", course_2024)
 RECIPES.add("course-scratch", course_scratch)
+RECIPES.add("course-short", course_short)
 RECIPES.add("char", char)
 
 

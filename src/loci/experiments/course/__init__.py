@@ -1,0 +1,1 @@
+"""The experiment `course`: run, result, page."""
