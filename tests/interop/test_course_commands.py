@@ -287,7 +287,7 @@ def test_bad_input_is_named(corpus: Path, questions: Path, tmp_path: Path) -> No
         course_commands.finetune(course, params, unanswered)
     unknown = tmp_path / "unknown.tsv"
     unknown.write_text("Where was Ada Holt born?\tŻnin\n", encoding="utf-8")
-    with pytest.raises(LociError, match=r"unknown\.tsv:1: .*which the corpus lacks"):
+    with pytest.raises(LociError, match=r"unknown\.tsv:1: .*which nothing taught"):
         course_commands.finetune(course, params, unknown)
     with pytest.raises(LociError, match="is a folder"):
         finetune(corpus, questions, tmp_path)

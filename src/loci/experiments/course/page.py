@@ -65,7 +65,7 @@ def _table_section(result: CourseResult) -> Section:
                 "Held-out people: exact match, with its 95 % interval. *Published*: dev of the course's files.",
             ),
             Table(
-                ["system", "parameters", "characters, M", "time, min", "PFLOP", "seed by seed"],
+                ["system", "parameters", "characters, M", "time, min", "TFLOP", "seed by seed"],
                 [_cost_cells(row) for row in trained],
                 "Time of training on this machine, whatever else it did. FLOPs of the forward and backward passes, "
                 "padding not counted.",
@@ -80,9 +80,9 @@ def _cost_cells(row: CourseRow) -> list[str | int]:
     return [
         row.name,
         spent.parameters,
-        f"{spent.characters / 1e6:.1f}",
+        f"{spent.characters / 1e6:.2f}",
         f"{spent.seconds / 60:.1f}",
-        f"{spent.flops / 1e15:.2f}",
+        f"{spent.flops / 1e12:,.1f}",
         " · ".join(f"{100 * share:.1f} %" for share in row.by_seed),
     ]
 

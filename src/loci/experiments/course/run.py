@@ -48,7 +48,10 @@ from loci.training.run import PREDICTIONS, read_metrics
 from loci.training.sources import TrainingData
 
 #: On the embedded world: its 120 people of the train questions have five lines each, and questions are seen often.
-QUICK_BUDGETS = ("pretrain.characters=700000", "finetune.characters=1500000")
+QUICK_BUDGETS = (
+    *("pretrain.characters=700000", "pretrain.time_share=7"),
+    *("finetune.characters=1500000", "finetune.time_share=15"),
+)
 N_STRANGERS, N_SHOWN = 200, 5
 ANSWER_LENGTH = 32
 
