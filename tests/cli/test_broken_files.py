@@ -98,7 +98,7 @@ def test_a_run_without_a_checkpoint_says_how_to_go_on(run, questions, tmp_path, 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (r'{"question": "Where?", "prediction": "\ud800x"}', "field 'prediction' holds half a character"),
+        (r'{"question": "Where?", "prediction": "\ud800x"}', "field 'prediction' has half a character"),
         ('{"question": "Where?", "prediction": "x", "probability": ' + "1" * 5000 + "}", "not valid JSON"),
         ('{"question": "Where?", "prediction": ' + "[" * 100_000, "not valid JSON"),
         ('[{"question": "Where?", "prediction": "x"}]', "is a JSON list"),

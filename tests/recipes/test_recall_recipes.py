@@ -38,7 +38,7 @@ def learned(name, world, questions, run, *changes):
 
 
 def test_self_study_answers_about_people_it_was_never_asked_about(world, tmp_path):
-    changes = ("memorize.batch_size=32", "memorize.steps=250")
+    changes = ("read.steps=1200", "memorize.batch_size=32", "memorize.steps=400")
     model, data = learned("self-training", world, "birth_places_train.tsv", tmp_path / "run", *changes)
     asked = Questions.read(world / "birth_dev.tsv")
     assert not set(asked.subjects) & set(data.questions.subjects)

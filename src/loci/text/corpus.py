@@ -54,7 +54,7 @@ class Corpus:
             raise_first_error(notes.found)
 
     def __repr__(self) -> str:
-        name = f"{str(self.path)!r}: " if self.path is not None else ""
+        name = f"{self.path.name!r}: " if self.path is not None else ""
         return f"Corpus({name}{len(self.lines):,} lines about {len(self.by_subject):,} subjects)"
 
     @classmethod

@@ -95,7 +95,7 @@ class Questions:
         return cls(None, tuple(map(_question, rows, placed)), found)
 
     def __repr__(self) -> str:
-        name = f"{str(self.path)!r}: " if self.path is not None else ""
+        name = f"{self.path.name!r}: " if self.path is not None else ""
         return f"Questions({name}{len(self.rows):,} questions, {len(self.answered):,} with answers)"
 
     def write(self, path: str | Path) -> None:
