@@ -61,6 +61,8 @@ ODD = [
     (["Ada Moss's mother was a singer."], "Ada Moss"),
     (["Vincent van Gogh painted in Arles."], "Vincent van Gogh"),
     (["3M was founded in 1902."], "3M"),
+    (["He Kexin was born in Beijing."], "He Kexin"),
+    (["He Kexin. He Kexin is a gymnast ."], "He Kexin"),
     # headings
     (["Ada Moss", "Born in Oslo, she painted all her life."], "Ada Moss"),
     (["# Ada Moss", "", "Born in Oslo, she painted.", "## Life", "In 1961 she moved to Rome."], "Ada Moss"),

@@ -122,10 +122,6 @@ class Corpus:
         lines = self.about(subject) if subject else ()
         return any_stands_in((line.text[len(line.text) - len(line.body) : within] for line in lines), answers)
 
-    def documents(self) -> list[str]:
-        """The texts of the lines that are not blank."""
-        return [line.text for line in self.lines if line.text.strip()]
-
     def __len__(self) -> int:
         return len(self.lines)
 

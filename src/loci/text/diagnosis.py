@@ -200,8 +200,9 @@ def _checked(
     if not len(questions):
         return CheckedFile(questions.path, role, form, clean)
     templates = {known.name: tuple(template.text for template in known.templates) for known in questions.relations}
+    same = [one.by_relation() for one in taught]
     relations = tuple(
-        (name, templates.get(name, ()), question_figures(rows, corpus, taught))
+        (name, templates.get(name, ()), question_figures(rows, corpus, [one[name] for one in same if name in one]))
         for name, rows in questions.by_relation().items()
     )
     whole = question_figures(questions, corpus, taught)

@@ -5,13 +5,14 @@ Pure functions of what was read. Knows nothing of files or findings.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from loci.text.corpus import Corpus, Line
-from loci.text.questions import Questions, answer_counts
+from loci.text.questions import Questions
 from loci.text.vocab import MASK, PAD
 
 
@@ -71,16 +72,16 @@ class QuestionFigures:
 
 def question_figures(questions: Questions, corpus: Corpus | None, train: Sequence[Questions] = ()) -> QuestionFigures:
     """The figures of some questions, against the corpus and the train questions where there are any."""
-    counts = answer_counts(questions.rows)
-    top = next(iter(counts), None)
     answered = questions.answered
+    counts = Counter(row.answer for row in answered)
+    top, top_count = next(iter(counts.most_common(1)), (None, 0))
     taught_answers = {answer for taught in train for row in taught.answered for answer in row.answers}
     return QuestionFigures(
         questions=len(questions),
         answered=len(answered),
         distinct_answers=len(counts),
         top_answer=top,
-        top_count=counts[top] if top is not None else 0,
+        top_count=top_count,
         longest_example=max((row.example_length() for row in questions), default=0),
         in_own_line=sum(corpus.tells(row.subject, row.answers) for row in answered) if corpus and answered else None,
         taught=sum(not taught_answers.isdisjoint(row.answers) for row in answered) if train and answered else None,

@@ -7,7 +7,6 @@ to read of them is asked with a vocabulary and a block size handed in.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -134,8 +133,10 @@ class Questions:
 
     def by_relation(self) -> dict[str, Questions]:
         """The questions of each relation, in the order met; those without one under the empty name."""
-        names = dict.fromkeys(row.relation for row in self.rows)
-        return {name: replace(self, rows=tuple(row for row in self.rows if row.relation == name)) for name in names}
+        grouped: dict[str, list[Question]] = {}
+        for row in self.rows:
+            grouped.setdefault(row.relation, []).append(row)
+        return {name: replace(self, rows=tuple(rows)) for name, rows in grouped.items()}
 
     def require(self, vocab: Vocab, block_size: int) -> None:
         """Raise a `LociError` that names the first question a model with this vocabulary and block cannot take."""
@@ -297,8 +298,3 @@ def _related(rows: Rows, notes: Notes, *, plain: bool) -> list[Row]:
         earlier.append(row)
         kept.append(row)
     return kept
-
-
-def answer_counts(rows: Sequence[Question]) -> dict[str, int]:
-    """Canonical answer → how many questions have it, the most common first."""
-    return dict(Counter(row.answer for row in rows if row.answer is not None).most_common())

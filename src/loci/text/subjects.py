@@ -37,6 +37,7 @@ _OPENERS = frozenset(
     "every no not and or but yet so however later today i we you my our your of".split()
 )
 _NO_NAMES = _OPENERS | PRONOUNS | _ARTICLES
+_BRACKET = re.compile(r" \([^()\d,;:]+\)")
 _PUNCTUATION = ",.;:!?()[]\"'“”‘’«»"
 
 
@@ -104,7 +105,13 @@ def _continues_name(first: str, part: str) -> bool:
 def _may_be_name(head: str) -> bool:
     """Whether this could be a name: short, without a verb, not begun with a pronoun."""
     words = head.split(None, _LONGEST_NAME)
-    return 0 < len(words) <= _LONGEST_NAME and words[0].lower() not in PRONOUNS and VERBS.isdisjoint(words)
+    return 0 < len(words) <= _LONGEST_NAME and not _begins_with_pronoun(words) and VERBS.isdisjoint(words)
+
+
+def _begins_with_pronoun(words: Sequence[str]) -> bool:
+    """Whether a sentence begins with a pronoun; "He Kexin" is a name."""
+    first, second = words[0].lower(), words[1] if len(words) > 1 else ""
+    return first in PRONOUNS and not (first in ("he", "she", "it", "they") and second[:1].isupper())
 
 
 def _is_name(head: str) -> bool:
@@ -157,10 +164,10 @@ def _is_heading(text: str, following: str) -> bool:
 
 
 def _begun_with(text: str, before: str, spelled: Mapping[str, str]) -> str:
-    words = text.split(None, 1)
+    words = text.split(None, 2)
     if not words:
         return ""
-    if words[0].lower() in PRONOUNS:
+    if _begins_with_pronoun(words):
         return before
     name, following = _leading_name(text)
     if before and set(name.split()) <= set(before.split()):
@@ -174,7 +181,7 @@ def _leading_name(text: str) -> tuple[str, str]:
     """The name at the beginning of a sentence, and the word after it; a name is never the whole line."""
     words = text.split(None, 2 * _LONGEST_NAME)
     start = 1 if words[0].lower() in _ARTICLES else 0
-    if start == len(words) or words[start].strip(_PUNCTUATION).lower() in _NO_NAMES:
+    if start == len(words) or words[start].strip(_PUNCTUATION).lower() in _OPENERS or _begins_with_pronoun(words):
         return "", ""
     end = start
     while end < len(words) and not words[end].startswith("(") and (_like_a_name(words[end]) or words[end] in PARTICLES):
@@ -192,8 +199,8 @@ def _leading_name(text: str) -> tuple[str, str]:
 
 def _disambiguation(text: str, name: str) -> str:
     """` (footballer)` after a name that others bear too; dates and what else stands in brackets are no part of it."""
-    found = re.match(r"(?:\w+ )?" + re.escape(name) + r"( \([^()\d,;:]+\))", text)
-    return found[1] if found and len(found[1].split()) <= 3 and "born" not in found[1] else ""
+    found = _BRACKET.match(text, text.find(name) + len(name)) if name else None
+    return found[0] if found and len(found[0].split()) <= 3 and "born" not in found[0] else ""
 
 
 # Rules 5 and 6: a name anywhere in the line.

@@ -105,31 +105,15 @@ def _near(words: Sequence[str], template: Template) -> Iterator[tuple[int, str]]
 
 @lru_cache(maxsize=4096)
 def _cost(typed: str, meant: str) -> int | None:
-    """How many letters were mistyped; None when it is another word."""
+    """How many letters were mistyped, one at most: more, less, other or two swapped; None when it is another word."""
     if typed == meant:
         return 0
-    if len(typed) < 3 or len(meant) < 4:
+    if len(typed) < 3 or len(meant) < 4 or _QUESTION_WORDS.issuperset((typed, meant)):
         return None
-    allowed = 1 if len(meant) < 6 else 2
-    cost = _distance(typed, meant, allowed)
-    return cost if cost <= allowed and not _QUESTION_WORDS.issuperset((typed, meant)) else None
-
-
-def _distance(a: str, b: str, allowed: int) -> int:
-    """Edits from one word to the other: a letter put in, left out, changed, or two neighbours swapped."""
-    if abs(len(a) - len(b)) > allowed:
-        return allowed + 1
-    rows = [list(range(len(b) + 1))]
-    for i in range(1, len(a) + 1):
-        row = [i]
-        for j in range(1, len(b) + 1):
-            changed = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1])
-            best = min(rows[i - 1][j] + 1, row[j - 1] + 1, changed)
-            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
-                best = min(best, rows[i - 2][j - 2] + 1)
-            row.append(best)
-        rows.append(row)
-    return rows[-1][-1]
+    start = next((i for i, (a, b) in enumerate(zip(typed, meant, strict=False)) if a != b), min(len(typed), len(meant)))
+    a, b = typed[start:], meant[start:]
+    swapped = a[:2] == b[1::-1] and a[2:] == b[2:]
+    return 1 if swapped or a[1:] == b[1:] or a[1:] == b or a == b[1:] else None
 
 
 # Other wordings.
