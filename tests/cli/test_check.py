@@ -85,10 +85,10 @@ def test_repair_writes_a_clean_copy_and_judges_that(folder, tmp_path, capsys):
 def test_what_a_repair_cannot_decide_is_left_and_said(folder, tmp_path, capsys):
     (folder / "birth_dev.tsv").write_bytes(b"\0")
     (folder / "birth_train.tsv").write_text(f"Where was {'A' * 120} born?\tParis\n")
-    assert run(folder, "--repair", tmp_path / "clean", "--json") == 1
+    assert run(folder, "--repair", tmp_path / "clean", "--json", "--block-size", "128") == 1
     data = json.loads(capsys.readouterr().out)["repair"]
     assert (data["lost"], data["errors_left"], data["changes"]) == (["birth_dev.tsv"], 1, 0)
-    assert run(folder, "--repair", tmp_path / "again") == 1
+    assert run(folder, "--repair", tmp_path / "again", "--block-size", "128") == 1
     out = capsys.readouterr().out
     assert "Could not save birth_dev.tsv." in out
     assert "Left for you to decide: 1 error" in out

@@ -52,6 +52,18 @@ def test_questions_are_held_against_the_corpus(folder):
     assert "2 of 2 lines" in next(f.message for f in diagnosis.findings if f.kind == "long-line")
 
 
+def test_a_long_question_is_an_error_only_for_a_given_block(folder):
+    (folder / "birth_train.tsv").write_text(f"Where was Ada{'a' * 120} born?\tLondon\n")
+    assert ("too-long", "birth_train.tsv", 1) in found(diagnose(folder), "warning")
+    assert found(diagnose(folder, block_size=128), "error") == [("too-long", "birth_train.tsv", 1)]
+
+
+def test_a_train_question_in_other_words_is_a_leak_too(folder):
+    (folder / "relations.toml").write_text('birthplace = ["Where was {subject} born?", "{subject} was born where?"]\n')
+    (folder / "birth_dev.tsv").write_text("Ada was born where?\tLondon\n")
+    assert found(diagnose(folder), "error") == [("leak", "birth_dev.tsv", 1)]
+
+
 def test_a_vocabulary_can_be_handed_in(folder):
     vocab = Vocab.from_text("Where was Ada born?")
     assert ("unknown-character", "birth_dev.tsv", 1) in found(diagnose(folder, vocab=vocab))

@@ -160,7 +160,7 @@ def test_the_word_question_may_be_an_answer(read):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (f"1\tAda\tp\tLondon\t[]\t{ADA}\t[broken\n", "no JSON list"),
+        (f"1\tAda\tp\tLondon\t[]\t{ADA}\t[broken\n", "not a JSON list"),
         (f"1\tAda\tp\t\t[]\t{ADA}\t[]\n2\tB\tp\tX\t[]\t{ALAN}\t[]\n", "the answer is empty"),
         (f"1\tAda\tp\tLondon\t[]\t{ADA}\t[]\textra\n", "8 columns, the header names 7"),
         ("1\tAda\tp\tLondon\t[]\t\t[]\n", "the question is empty"),

@@ -86,7 +86,7 @@ def test_unusable_paths_are_errors_that_help(tmp_path):
         load("a\0b")
     with pytest.raises(LociError, match="cannot be read"):
         load(tmp_path / ("x" * 300))
-    with pytest.raises(LociError, match="no regular file"):
+    with pytest.raises(LociError, match="not a regular file"):
         load("/dev/null")
 
 

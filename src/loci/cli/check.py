@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import tyro
 
-from loci.text.diagnosis import BLOCK_SIZE, CheckedFile, Diagnosis, diagnose
+from loci.text.diagnosis import CheckedFile, Diagnosis, diagnose
 from loci.text.figures import QuestionFigures
 from loci.text.findings import KINDS, SEVERITIES, Finding
 from loci.text.relations import relations_from
@@ -37,7 +37,7 @@ def check(
     *,
     repair: Path | None = None,
     json: bool = False,
-    block_size: int = BLOCK_SIZE,
+    block_size: int | None = None,
     corpus: Path | None = None,
     template: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     all: bool = False,
@@ -48,7 +48,8 @@ def check(
         path: A corpus, a question file, or a folder of them.
         repair: A new folder for clean copies and repairs.tsv, the list of what was changed.
         json: Print the diagnosis as JSON.
-        block_size: How many characters the model takes at once; longer questions are errors.
+        block_size: How many characters the model takes at once: then longer questions are errors (default: 128, as
+            published, and longer ones are warnings).
         corpus: The corpus to hold the questions against, if it is not in the same folder.
         template: A form of the questions, like "Where was {subject} born?"; may be given several times (default: found
             from the questions, and from relations.toml).

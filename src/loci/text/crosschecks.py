@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.findings import Finding, Notes, shown
-from loci.text.questions import Questions
+from loci.text.questions import Question, Questions
 
 
 def long_lines(corpus: Corpus, block_size: int) -> list[Finding]:
@@ -85,20 +85,25 @@ def two_roles(asked: Iterable[Questions]) -> list[Finding]:
     return notes.found
 
 
+def _asked(row: Question) -> tuple[str, ...]:
+    """What a question asks, in whatever wording."""
+    return (row.relation, row.subject) if row.relation and row.subject else (row.text,)
+
+
 def leaks(train: Questions, later: Questions) -> list[Finding]:
     """Questions of `later` that training asks too.
 
     With the same answer that is a leak, an error: the figure measured on `later` would be too good. With another answer
     it is a contradiction, most often a namesake. Without an answer in `later` nobody can tell, so it is a warning.
     """
-    taught: dict[str, tuple[int, set[str]]] = {}
+    taught: dict[tuple[str, ...], tuple[int, set[str]]] = {}
     for row in train:
-        taught.setdefault(row.text, (row.number, set()))[1].update(row.answers)
+        taught.setdefault(_asked(row), (row.number, set()))[1].update(row.answers)
     notes = Notes(later.path)
     for row in later:
-        if row.text not in taught:
+        if _asked(row) not in taught:
             continue
-        number, answers = taught[row.text]
+        number, answers = taught[_asked(row)]
         where = f"line {number} of {train.path.name if train.path else 'the train questions'}"
         theirs = shown(" / ".join(sorted(answers)), 40)
         if not row.answers or not answers:

@@ -24,7 +24,7 @@ from loci.text.source import Source, load, without_specials
 from loci.text.vocab import Vocab
 
 BLOCK_SIZE = 128
-_SAMPLE = 200  # lines that tell whether a file of unknown name holds questions
+_SAMPLE = 200  # lines that tell whether a file of unknown name contains questions
 
 
 @dataclass(frozen=True)
@@ -96,15 +96,17 @@ class Diagnosis:
 def diagnose(
     path: str | Path,
     *,
-    block_size: int = BLOCK_SIZE,
+    block_size: int | None = None,
     vocab: Vocab | None = None,
     corpus: str | Path | None = None,
     relations: Sequence[Relation] = (),
 ) -> Diagnosis:
     """Check a file or a folder. `vocab` and `corpus` are what the questions are held against, if not the folder's own.
 
-    Without `relations` they are found from the questions, and from a relations.toml next to them.
+    Without `relations` they are found from the questions, and from a relations.toml next to them. Without a
+    `block_size` a question that is too long for the published block is a warning only: recipes have larger ones.
     """
+    must_fit, block_size = block_size is not None, BLOCK_SIZE if block_size is None else block_size
     if block_size < 1:
         raise LociError(f"a block has at least one symbol, not {block_size}", remedy="the published block is 128")
     path = Path(path)
@@ -131,7 +133,7 @@ def diagnose(
         assert questions.path is not None
         files.append(_checked(questions, role, file_parsed.form, file_parsed.clean, text, train))
         notes.found += questions.findings
-        notes.found += _check_questions(questions, role, text, vocab, block_size)
+        notes.found += _check_questions(questions, role, text, vocab, block_size, must_fit)
         if role in ("dev", "test"):
             notes.found += [leak for taught_file in train for leak in leaks(taught_file, questions)]
     notes.found += two_roles(asked)
@@ -154,7 +156,7 @@ def _files_of(path: Path, corpus: Path | None) -> tuple[Path | None, list[tuple[
         return corpus, list(questions)
     source = load(path)
     name, _ = corpus_format(source)
-    if _holds_questions(source):
+    if _has_questions(source):
         # Records may be both: their sentences are the corpus of their questions.
         own = path if FORMATS[name].questions and parse_corpus(source).lines else None
         return corpus or own, [(split_of(path), path)]
@@ -163,7 +165,7 @@ def _files_of(path: Path, corpus: Path | None) -> tuple[Path | None, list[tuple[
     return path, []
 
 
-def _holds_questions(source: Source) -> bool:
+def _has_questions(source: Source) -> bool:
     """Whether a single file is to be checked as questions, told by its name or by most of its first lines."""
     corpus, questions = corpus_format(source)[0], question_format(source)[0]
     if corpus != "text" and not FORMATS[corpus].questions:
@@ -210,9 +212,12 @@ def _checked(
 
 
 def _check_questions(
-    questions: Questions, role: Role, corpus: Corpus | None, vocab: Vocab | None, block_size: int
+    questions: Questions, role: Role, corpus: Corpus | None, vocab: Vocab | None, block_size: int, must_fit: bool
 ) -> list[Finding]:
-    notes = Notes(questions.path, misfits(questions, vocab, block_size))
+    notes = Notes(questions.path)
+    for found in misfits(questions, vocab, block_size):
+        mild = found.kind == "too-long" and not must_fit
+        notes.found.append(replace(found, severity="warning") if mild else found)
     if corpus is not None:
         notes.found += unseen_subjects(questions, corpus)
         notes.found += untold(questions, corpus) if role == "train" else []

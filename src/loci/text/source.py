@@ -62,7 +62,7 @@ def load(path: str | Path) -> Source:
         if not path.exists():
             raise LociError("no such file", path=path, remedy=_likely_names(path))
         if not path.is_file():
-            raise LociError("is no regular file", path=path)
+            raise LociError("is not a regular file", path=path)
         data = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -24,7 +24,7 @@ MASK_ID = 1
 
 @dataclass(frozen=True)
 class Vocab:
-    """The symbols of one corpus; a symbol's place in the tuple is its id."""
+    """The symbols of one corpus; the position of a symbol in the tuple is its id."""
 
     symbols: tuple[str, ...]
 
@@ -32,7 +32,7 @@ class Vocab:
         if self.symbols[:2] != (PAD, MASK):
             raise LociError(f"a vocabulary starts with {PAD!r} and {MASK!r}, this one with {self.symbols[:2]!r}")
         if len(set(self.symbols)) != len(self.symbols):
-            raise LociError("a vocabulary holds each symbol once")
+            raise LociError("a vocabulary contains each symbol once")
 
     @classmethod
     def from_text(cls, text: str) -> Vocab:
@@ -42,7 +42,7 @@ class Vocab:
             if special in characters:
                 line = text[: text.index(special)].count("\n") + 1
                 raise LociError(
-                    f"the text holds {special!r}, which is the {name} symbol",
+                    f"the text contains {special!r}, which is the {name} symbol",
                     line=line,
                     remedy="remove it from the corpus; loci check --repair does",
                 )
@@ -61,7 +61,7 @@ class Vocab:
 
     @cached_property
     def hash(self) -> str:
-        """Short name of this exact vocabulary, kept beside weights and predictions."""
+        """Short name of this exact vocabulary, kept next to weights and predictions."""
         return sha256_text("".join(self.symbols))[:16]
 
     def missing(self, text: str) -> list[str]:
@@ -74,7 +74,7 @@ class Vocab:
             return np.fromiter((self.ids[character] for character in text), dtype=np.int64, count=len(text))
         except KeyError:
             raise LociError(
-                f"{text[:60]!r} holds {', '.join(map(repr, self.missing(text)))}, which the vocabulary lacks",
+                f"{text[:60]!r} contains {', '.join(map(repr, self.missing(text)))}, which the vocabulary lacks",
                 remedy="train on a corpus that has these characters, or drop the question; loci check lists them",
             ) from None
 

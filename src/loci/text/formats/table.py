@@ -70,7 +70,7 @@ def _row(notes: Notes, number: int, line: str, names: list[str]) -> Row | None:
         lists = names[listed] != "answer"
         more = _list_cell(cells[listed]) if lists else [cells[listed]]
         if more is None:
-            message = f"the answers are no JSON list: {shown(cells[listed])}"
+            message = f"the answers are not a JSON list: {shown(cells[listed])}"
             notes.error("not-json", message, number, before=line)
             return None
         answers += more
