@@ -50,7 +50,8 @@ def make_run(world: Path, folder: Path, vices: Vices, seed: int = 0, steps: int 
         stage = "pretrain" if step < steps * 0.8 else "finetune"
         fall = step if stage == "pretrain" else step - steps * 0.8
         loss = (2.6 if stage == "pretrain" else 1.4) * np.exp(-fall / 120) + 0.5 + rng.normal(0, 0.05)
-        curve.append({"stage": stage, "step": step, "total_steps": step + 1, "loss": loss, "characters": 9000 * step})
+        row = {"stage": stage, "step": step, "total_steps": step + 1, "loss": loss, "characters": 9000 * step}
+        curve.append({**row, "progress": 0.5, "shaping": 0.0, "lr": 0.001, "seconds": 1.0 * step})
     (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in curve), encoding="utf-8")
     return folder
 

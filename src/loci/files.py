@@ -16,9 +16,11 @@ import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from loci.errors import LociError
+
+T = TypeVar("T")
 
 
 def fsync_folder(folder: Path) -> None:
@@ -137,6 +139,20 @@ def parse_json(text: str) -> Any:
         raise LociError(f"not valid JSON: {error.msg}", line=error.lineno) from None
     except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists without end
         raise LociError("not valid JSON: nothing here can hold it") from None
+
+
+def read_struct(path: str | Path, schema: type[T], *, remedy: str | None = None) -> T:
+    """Read a JSON file that holds exactly what `schema` says: a struct of msgspec, or any type it knows."""
+    import msgspec  # later than at the start: `loci --help` must not wait for it
+
+    try:
+        return msgspec.json.decode(Path(path).read_bytes(), type=schema)
+    except OSError as error:
+        what = error.strerror or str(error)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        what, _, where = str(error).replace("`", "").partition(" - at $")
+        what = f"{where.lstrip('.')}: {what}" if where else what
+    raise LociError(f"cannot be read: {what[:200]}", path=path, remedy=remedy)
 
 
 def read_object(path: str | Path, needs: Mapping[str, type | types.UnionType] = MappingProxyType({})) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
 from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.sources import TrainingData
+from run_files import rewrite
 
 FACTS = {"Ann Lee": "Oslo", "Bo Ray": "Rome", "Cy Fox": "Lima", "Di Wu": "Kyiv"}
 LINES = [f"{name}. {name} was born in {place} ." for name, place in FACTS.items()]
@@ -194,7 +195,7 @@ def test_a_calibration_decides_when_the_run_has_one(run, tmp_path):
     write_calibration(copy, calibration("other weights"))
     stale = load(copy)
     assert stale.confidence.calibrator is None
-    assert "other weights" in stale.remarks[0]
+    assert any("other weights" in remark for remark in stale.remarks)
     (copy / FILE).write_text("{")
     with pytest.raises(LociError, match="JSON"):
         load(copy)
@@ -203,9 +204,8 @@ def test_a_calibration_decides_when_the_run_has_one(run, tmp_path):
 def test_without_its_corpus_a_run_still_answers(run, tmp_path):
     copy = tmp_path / "run"
     shutil.copytree(run, copy)
-    raw = json.loads((copy / "run.json").read_text())
-    raw["data"] |= {"corpus": str(tmp_path / "gone.txt"), "questions": str(tmp_path / "gone.tsv")}
-    (copy / "run.json").write_text(json.dumps(raw))
+    gone = {"corpus": str(tmp_path / "gone.txt"), "questions": str(tmp_path / "gone.tsv")}
+    rewrite(copy / "run.json", lambda raw: raw["data"].update(gone))
     alone = load(copy)
     assert "gone.txt" in alone.remarks[0]
     found = alone.ask("Where was Ann Lee born?")

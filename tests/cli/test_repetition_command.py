@@ -4,6 +4,7 @@ import pytest
 from lab_run import make_run
 
 from loci.cli.main import main
+from loci.text.corpus import Corpus
 from loci.training.checkpoint import FINAL
 from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.run import start_run
@@ -39,7 +40,7 @@ def test_a_run_writes_beside(capsys, tmp_path, text):
 def test_the_run_s_own_corpus_is_found(capsys, tmp_path, text):
     run = tmp_path / "run"
     stage = Stage("pretrain", (MixtureComponent("language-model"),), steps=1)
-    start_run(run, Recipe("course", {}, (stage,)), {"corpus": str(text)})
+    start_run(run, Recipe("course", {}, (stage,)), {"corpus": str(text), "corpus_hash": Corpus.read(text).hash})
     make_run(run / FINAL)
     assert main(["repetition", str(run), "--length", "12", "--samples", "1"]) == 0
     assert "run" in capsys.readouterr().out

@@ -13,6 +13,8 @@ from loci.attention_lab.conllu import read_conllu
 from loci.evaluation.comparison.artifacts import read_groups, read_places
 from loci.evaluation.external_predictions import read_external
 from loci.evaluation.rows import Row, read_rows
+from loci.files import read_struct, sha256_file
+from loci.manifest import MANIFEST, read_manifest, write_manifest
 from loci.model import GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
@@ -21,8 +23,8 @@ from loci.text.template import BIRTHPLACE
 from loci.text.vocab import Vocab
 from loci.text.world.spec import RelationSpec, WorldSpec
 from loci.text.world.writer import write_world
-from loci.training.checkpoint import TrainingState
-from loci.training.run import METRICS, RUN, read_metrics, read_run
+from loci.training.checkpoint import CheckpointConfig, TrainingState
+from loci.training.run import FORMAT, METRICS, RUN, read_metrics, read_run
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 ADA, BELL = "Ada Moss", "J. E. P. Bell"
@@ -127,9 +129,15 @@ def external(path):
 
 def run(path):
     assert path.name == RUN
+    write_manifest(path.parent, "run", FORMAT, {RUN: sha256_file(path)})
     info = read_run(path.parent)
-    assert (info.recipe.name, info.recipe.stages[0].minutes) == ("tiny", 2.0)
-    assert info.data["corpus"] == "world/wiki.txt"
+    assert (info.recipe.name, info.recipe.stages[0].characters) == ("tiny", 2e6)
+    assert info.data["corpus"] == str(path.parent.parent.resolve() / "world" / "wiki.txt")
+
+
+def manifest(path):
+    assert path.name == MANIFEST
+    assert list(read_manifest(path.parent, "run", FORMAT, remedy="").sha256) == [RUN]
 
 
 def metrics(path):
@@ -144,13 +152,13 @@ def calibration(path):
 
 
 def config(path):
-    data = json.loads(path.read_text(encoding="utf-8"))
-    model = GPTConfig.from_dict(data["model"])
-    assert len(Vocab(tuple(data["vocabulary"]))) == model.vocab_size
+    data = read_struct(path, CheckpointConfig)
+    model = GPTConfig.from_dict(data.model)
+    assert len(Vocab(data.vocabulary)) == model.vocab_size
 
 
 def state(path):
-    found = TrainingState(**json.loads(path.read_text(encoding="utf-8")))
+    found = read_struct(path, TrainingState)
     assert (found.stage, found.step) == (1, 40)
 
 
@@ -169,6 +177,7 @@ READERS = {
     "rows": rows,
     "external": external,
     "run": run,
+    "manifest": manifest,
     "metrics": metrics,
     "calibration": calibration,
     "config": config,

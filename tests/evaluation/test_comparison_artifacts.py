@@ -23,6 +23,7 @@ from loci.text.world.writer import write_world
 from loci.training.checkpoint import load_model
 from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.sources import TrainingData
+from run_files import rewrite
 
 
 @pytest.fixture(scope="module")
@@ -70,11 +71,9 @@ def test_vectors_of_everyone_asked_wrongly_and_taught(run, world):
 
 
 def test_files_that_changed_since_the_training_are_not_used(run, world, tmp_path):
-    info = json.loads((run / "run.json").read_text(encoding="utf-8"))
     other = tmp_path / "other.txt"
     other.write_text("root. a secret of somebody else's .\n", encoding="utf-8")
-    info["data"] |= {"corpus": str(other), "questions": str(other)}
-    (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
+    rewrite(run / "run.json", lambda info: info["data"].update(corpus=str(other), questions=str(other)))
     (entry,) = load_entries([run])
     assert entry.context.corpus is None
     assert entry.context.known == {}

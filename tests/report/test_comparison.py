@@ -19,7 +19,9 @@ from loci.report.comparison.overview import headline
 from loci.report.comparison.page import comparison_page
 from loci.report.comparison.wording import listed, once, p_value
 from loci.text.corpus import Corpus
-from loci.text.questions import Questions
+from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.run import start_run
+from loci.training.sources import TrainingData
 from synthetic_runs import Vices, make_run, make_world
 
 
@@ -58,6 +60,9 @@ def test_a_file_name_tells_the_split(stem, split):
     assert split_of(stem) == split
 
 
+RECIPE = Recipe("any", {}, (Stage("learn", (MixtureComponent("language-model"),), steps=1),))
+
+
 def test_a_run_is_read_with_its_splits_and_curve(folder):
     (entry,) = read_entries([folder / "weak"])
     assert entry.name == "weak"
@@ -68,9 +73,8 @@ def test_a_run_is_read_with_its_splits_and_curve(folder):
 def test_a_run_names_its_own_corpus_and_questions(folder, tmp_path):
     write_rows(tmp_path / "run" / "predictions" / "x.jsonl", [Row("q", "a", answers=("a",))])
     world = folder / "world"
-    notes = {"data": {"corpus": str(world / "wiki.txt"), "questions": str(world / "gone.tsv")}}
-    notes["data"]["corpus_hash"] = Corpus.read(world).hash
-    (tmp_path / "run" / "run.json").write_text(json.dumps(notes), encoding="utf-8")
+    named = {"corpus": str(world / "wiki.txt"), "questions": str(world / "gone.tsv")}
+    start_run(tmp_path / "run", RECIPE, {**named, "corpus_hash": Corpus.read(world).hash})
     (entry,) = load_entries([tmp_path / "run"])
     assert entry.context.corpus.hash == Corpus.read(world).hash
     assert entry.context.known == {}
@@ -228,10 +232,7 @@ def test_a_run_on_a_world_needs_no_flags(folder, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(folder / "weak", run)
     world = folder / "world"
-    notes = {"data": {"corpus": str(world / "wiki.txt"), "questions": str(world / "birth_places_train.tsv")}}
-    notes["data"]["corpus_hash"] = Corpus.read(world).hash
-    notes["data"]["questions_hash"] = Questions.read(world / "birth_places_train.tsv").hash
-    (run / "run.json").write_text(json.dumps(notes), encoding="utf-8")
+    start_run(run, RECIPE, TrainingData.read(world).describe())
     found = compare(load_entries([run]), np.random.default_rng(0))
     assert found.cards[0].groups is not None
     assert found.entries[0].context.places == read_places(world / "people.jsonl")

@@ -1,4 +1,5 @@
 import dataclasses
+import json
 import os
 import signal
 import subprocess
@@ -12,9 +13,13 @@ import torch
 
 from loci.errors import LociError
 from loci.pipeline import carry_out
+from loci.text.corpus import Corpus
 from loci.training import checkpoint as ckpt
+from loci.training import loop
 from loci.training.reports import CheckpointPolicy
 from loci.training.run import describe, find_runs, read_metrics, read_run
+from loci.training.sources import TrainingData
+from loci.training.step import StepLoss
 
 
 def weights(run):
@@ -167,17 +172,108 @@ def test_what_the_last_stage_lacks_is_said_before_the_first_begins(tiny_recipe, 
 
 def test_a_resumed_run_refuses_other_data(tiny_recipe, tiny_data, tmp_path):
     carry_out(tiny_recipe, tiny_data, tmp_path / "run", should_stop=lambda: True)
-    from loci.text.corpus import Corpus
-
     changed = dataclasses.replace(tiny_data, corpus=Corpus.from_lines(["Ann. Ann was born in Rome."]))
     with pytest.raises(LociError, match="data has changed"):
         carry_out(tiny_recipe, changed, tmp_path / "run", resume=True)
 
 
-def test_a_loss_that_is_not_a_number_stops_with_advice(tiny_recipe, tiny_data, tmp_path):
-    wild = tiny_recipe.override(["pretrain.lr=1e30", "pretrain.matrix_lr=1e30", "pretrain.clip=0"])
-    with pytest.raises(LociError, match=r"not a number.*pretrain.lr"):
-        carry_out(wild, tiny_data, tmp_path / "run")
+WILD = ["pretrain.lr=1000", "pretrain.matrix_lr=1000", "pretrain.clip=0", "pretrain.schedule=constant"]
+
+
+def broken_at(monkeypatch, step, *, times=1):
+    """Let the loss of a step be no number, so often."""
+    true, left = loop.step, [times]
+
+    def broken(model, *arguments, **options):
+        found = true(model, *arguments, **options)
+        at = broken.steps = broken.steps + 1
+        if left[0] and at % 100 == step:
+            left[0] -= 1
+            broken.steps = 0
+            return StepLoss(float("nan"), 0.0)
+        return found
+
+    broken.steps = 0
+    monkeypatch.setattr(loop, "step", broken)
+
+
+def test_a_run_that_diverges_stops_and_keeps_its_last_good_checkpoint(tiny_recipe, tiny_data, tmp_path, monkeypatch):
+    broken_at(monkeypatch, 9)
+    with pytest.raises(LociError, match=r"not a number at step 9 of stage pretrain.*step-00000008.*pretrain.lr"):
+        carry_out(tiny_recipe, tiny_data, tmp_path / "run", checkpoints=CheckpointPolicy(every_steps=2))
+    assert not read_run(tmp_path / "run").finished
+    assert (ckpt.latest(tmp_path / "run") / "state.json").is_file()
+    assert describe(read_run(tmp_path / "run"))["state"] == "resumable"
+
+
+def test_weights_that_are_no_numbers_are_never_saved(tiny_recipe, tiny_data, tmp_path):
+    wild = tiny_recipe.override([*WILD, "pretrain.weight_decay=1000"])
+    with pytest.raises(LociError, match="training diverged"):
+        carry_out(wild, tiny_data, tmp_path / "run", checkpoints=CheckpointPolicy(every_steps=1))
+    for folder in ckpt.checkpoints(tmp_path / "run"):
+        assert all(bool(weight.isfinite().all()) for weight in weights(folder).values())
+    assert not (tmp_path / "run" / "final").exists()
+
+
+def test_a_rate_may_be_halved_where_training_diverges(tiny_recipe, tiny_data, tmp_path, monkeypatch):
+    recipe = tiny_recipe.override(["pretrain.divergence=halve-rate", "pretrain.schedule=constant"])
+    broken_at(monkeypatch, 5, times=2)
+    assert carry_out(recipe, tiny_data, tmp_path / "run", checkpoints=CheckpointPolicy(every_steps=4)).finished
+    rows = read_metrics(tmp_path / "run")
+    assert [row["total_steps"] for row in rows] == list(range(1, 24))
+    rates = [row["lr"] / recipe.stages[0].lr for row in rows if row["stage"] == "pretrain"]
+    assert rates == [1.0] * 4 + [0.5] * 4 + [0.25] * 6
+    assert max(row["lr"] for row in rows if row["stage"] == "finetune") > 0.9 * recipe.stages[1].lr
+
+
+def test_a_rate_is_not_halved_for_ever(tiny_recipe, tiny_data, tmp_path, monkeypatch):
+    broken_at(monkeypatch, 1, times=100)
+    with pytest.raises(LociError, match="at step 1 of stage pretrain: training diverged"):
+        carry_out(tiny_recipe.override(["pretrain.divergence=halve-rate"]), tiny_data, tmp_path / "run")
+
+
+def test_a_run_has_one_writer(tiny_recipe, tiny_data, tmp_path):
+    """A second one is refused and told who the first is; a lock that a dead process left is none."""
+    heard = []
+
+    def second():
+        if not heard:
+            with pytest.raises(LociError, match=rf"is being written by process {os.getpid()} on ") as caught:
+                carry_out(tiny_recipe, tiny_data, tmp_path / "run", resume=True)
+            heard.append(caught)
+        return False
+
+    carry_out(tiny_recipe, tiny_data, tmp_path / "run", should_stop=second)
+    assert heard
+    assert not (tmp_path / "run" / ".lock.json").exists()
+    (tmp_path / "run" / ".lock.json").write_text('{"process": 1, "host": "gone", "started": "long ago"}')
+    assert carry_out(tiny_recipe, tiny_data, tmp_path / "run", resume=True).finished
+
+
+def test_left_over_temporaries_are_swept(tiny_recipe, tiny_data, tmp_path):
+    count = iter(range(100))
+    carry_out(tiny_recipe, tiny_data, tmp_path / "run", should_stop=lambda: next(count) == 5)
+    (tmp_path / "run" / ".final.0123abcd.tmp").mkdir()
+    (tmp_path / "run" / ".run.json.0123abcd.tmp").write_text("{")
+    carry_out(tiny_recipe, tiny_data, tmp_path / "run", resume=True)
+    assert not list((tmp_path / "run").rglob(".*.tmp"))
+
+
+def test_a_run_moved_with_its_data_finds_them(tiny_recipe, tiny_data, tmp_path):
+    (tmp_path / "a" / "data").mkdir(parents=True)
+    (tmp_path / "a" / "data" / "wiki.txt").write_text(tiny_data.corpus.raw, encoding="utf-8")
+    data = TrainingData(Corpus.read(tmp_path / "a" / "data"), tiny_data.questions)
+    carry_out(tiny_recipe, data, tmp_path / "a" / "runs" / "run")
+    assert (
+        json.loads((tmp_path / "a" / "runs" / "run" / "run.json").read_text())["data"]["corpus"]
+        == "../../data/wiki.txt"
+    )
+    (tmp_path / "a").rename(tmp_path / "b")
+    info = read_run(tmp_path / "b" / "runs" / "run")
+    assert info.data["corpus"] == str(tmp_path / "b" / "data" / "wiki.txt")
+    assert info.corpus() is not None
+    (tmp_path / "b" / "data" / "wiki.txt").write_text("Ann. Ann was born in Rome.\n", encoding="utf-8")
+    assert info.corpus() is None
 
 
 def test_minutes_end_a_stage_by_the_clock(tiny_recipe, tiny_data, tmp_path):

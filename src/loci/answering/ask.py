@@ -168,14 +168,15 @@ def _can_search() -> bool:
 def _corpus(home: Path | None, given: str | Path | None, remarks: list[str]) -> Corpus | None:
     if given is not None:
         return Corpus.read(given)
-    named = read_run(home).data.get("corpus") if home is not None else None
-    if named is None:
+    info = read_run(home) if home is not None else None
+    if info is None or info.data["corpus"] is None:
         remarks.append("the run does not say where its corpus lay: no evidence (give it with --corpus)")
         return None
-    if not Path(named).is_file():
-        remarks.append(f"{named}: the run's corpus is gone: no evidence (give it with --corpus)")
-        return None
-    return Corpus.read(named)
+    found = info.corpus()
+    if found is None:
+        where = info.data["corpus"]
+        remarks.append(f"{where}: the run's corpus is gone or has changed: no evidence (give it with --corpus)")
+    return found
 
 
 def _questions(texts: Sequence[str]) -> Questions:

@@ -109,9 +109,11 @@ def _corpus_of(run: Path | None) -> Path:
     """The file the run was trained on."""
     if run is None:
         raise LociError("there is nothing to count", remedy="give --text FILE, a run, or both")
-    from loci.training.run import RUN, read_run
+    from loci.training.run import holds_run, read_run
 
-    found = read_run(run).data.get("corpus") if (run / RUN).is_file() else None
-    if found is None or not Path(found).is_file():
-        raise LociError("the corpus of this run is not where it was", path=run, remedy="give --text FILE")
-    return Path(found)
+    found = read_run(run).corpus() if holds_run(run) else None
+    if found is None or found.path is None:
+        raise LociError(
+            "the corpus of this run is not where it was, or not the same", path=run, remedy="give --text FILE"
+        )
+    return found.path

@@ -7,6 +7,7 @@ again. Knows no recipe, stage or labeler by name.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
@@ -22,15 +23,16 @@ from loci.model.cost import model_cost
 from loci.pipeline.labelers import LABELERS, Progress, require_options
 from loci.text.questions import Questions
 from loci.training import checkpoint as ckpt
-from loci.training.checkpoint import LoadedModel, TrainingState
+from loci.training.checkpoint import LoadedModel, Tensors, TrainingState
 from loci.training.device import Placement
 from loci.training.distributed import Group
+from loci.training.lock import owned
 from loci.training.loop import Trainer
 from loci.training.memory import keep_freed_memory
 from loci.training.observers import MetricsFile
 from loci.training.plan import LabelStep, Recipe, Stage
 from loci.training.reports import CheckpointPolicy, Observer, Outcome
-from loci.training.run import holds_run, labels_file, open_run, rewind_metrics
+from loci.training.run import holds_run, keep, labels_file, open_run, read_run, require_folder, rewind_metrics
 from loci.training.sources import TrainingData, make_stream
 from loci.training.step import ALONE, HERE
 
@@ -65,38 +67,40 @@ def carry_out(
     resume = holds_run(run) if resume is None else resume
     keep_freed_memory()
     _require_possible(recipe, data)
-    threads = torch.get_num_threads()
-    about = data.describe()
-    info = open_run(run, recipe, about, resume=resume, threads=threads, first=group.first, wait=group.wait)
-    if info.finished:
-        final = ckpt.read_config(run / ckpt.FINAL)
-        return Outcome(run, True, final["total_steps"], final["seconds"])
-    model, state = _start(run, recipe, data, resume, initial)
-    model.to(placement.device)
-    group.wait()  # nobody prunes or writes checkpoints before all have read theirs
-    group.same_start(model)
-    if resume and group.first:
-        rewind_metrics(run, state.total_steps)
-    watching = [MetricsFile(run), *observers(run)] if group.first else []
-    trainer = Trainer(
-        recipe,
-        data,
-        run,
-        model,
-        state,
-        observers=watching,
-        checkpoints=checkpoints,
-        should_stop=should_stop,
-        placement=placement,
-        group=group,
-        clock=clock,
-    )
-    try:
-        with denormals_flushed():
-            return _steps(trainer, data, labelling)
-    finally:
+    with contextlib.ExitStack() as stack:
+        if group.first:
+            require_folder(run, resume=resume)
+            stack.enter_context(owned(run))
+            open_run(run, recipe, data.describe(), resume=resume, threads=torch.get_num_threads())
+        group.wait()
+        if read_run(run).finished:
+            final = ckpt.read_config(run / ckpt.FINAL)
+            return Outcome(run, True, final.total_steps, final.seconds)
+        model, state, tensors = _start(run, recipe, data, resume, initial)
+        model.to(placement.device)
+        group.wait()  # nobody prunes or writes checkpoints before all have read theirs
+        group.same_start(model)
+        if resume and group.first:
+            rewind_metrics(run, state.total_steps)
+        watching = [MetricsFile(run), *observers(run)] if group.first else []
         for observer in watching:
-            observer.close()
+            stack.callback(observer.close)
+        trainer = Trainer(
+            recipe,
+            data,
+            run,
+            model,
+            state,
+            tensors,
+            observers=watching,
+            checkpoints=checkpoints,
+            should_stop=should_stop,
+            placement=placement,
+            group=group,
+            clock=clock,
+        )
+        stack.enter_context(denormals_flushed())
+        return _steps(trainer, data, labelling)
 
 
 def _steps(trainer: Trainer, data: TrainingData, labelling: Progress) -> Outcome:
@@ -122,20 +126,22 @@ def _label(step: LabelStep, trainer: Trainer, data: TrainingData, told: Progress
         loaded = LoadedModel(trainer.model.eval(), data.vocab, trainer.about, "", trainer.run)
         LABELERS[step.labeler](loaded, data, told, **step.options).write(file)
         trainer.state.seconds += trainer.clock() - clock
+    if trainer.group.first:
+        keep(trainer.run, file)
     trainer.group.wait()
     return dataclasses.replace(data, pseudo_labels=Questions.read(file))
 
 
 def _start(
     run: Path, recipe: Recipe, data: TrainingData, resume: bool, initial: GPT | None
-) -> tuple[GPT, TrainingState]:
+) -> tuple[GPT, TrainingState, Tensors]:
     """The model and the state to go on from: the newest checkpoint's, or fresh ones."""
     found = ckpt.latest(run) if resume else None
     if found is not None:
-        return ckpt.load_checkpoint(found).model, ckpt.load_state(found)
+        return ckpt.load_checkpoint(found).model, *ckpt.load_state(found)
     if initial is None:
         initial = GPT(_config(recipe, data), generator=torch.Generator().manual_seed(recipe.seed))
-    return initial, TrainingState()
+    return initial, TrainingState(), {}
 
 
 def _config(recipe: Recipe, data: TrainingData) -> GPTConfig:
@@ -161,4 +167,4 @@ def _require_possible(recipe: Recipe, data: TrainingData) -> None:
             index += 1
         else:
             require_options(LABELERS[step.labeler], step.labeler, step.options)
-            _ = data.form  # questions are written in it
+            _ = data.template  # questions are written in it

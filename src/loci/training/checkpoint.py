@@ -1,57 +1,87 @@
 """Checkpoints: a folder with the weights, what they mean, and where training stood.
 
     step-00000300/  model.safetensors   weights
-                    config.json         model, vocabulary, recipe, corpus hash, versions, hashes of the files
+                    config.json         model, vocabulary, recipe, relations, corpus hash, versions
                     state.safetensors   optimiser moments and random state      } absent in a finished
                     state.json          stage, step, time                       } model kept for use
+                    manifest.json       the version of the format, and the hashes of all these files
 
 Written whole to a temporary sibling and renamed, so a reader never sees a part; nothing is pickled, so nothing can run
-when it is read. Knows nothing of the loop that writes it.
+when it is read. A reader trusts nothing: hashes, types, and sizes against the weights are checked before a model is
+built. Knows nothing of the loop that writes it.
 """
 
 from __future__ import annotations
 
+import math
 import platform
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from loci import __version__
 from loci.errors import LociError
-from loci.files import atomic_folder, read_object, remove_leftovers, sha256_file, write_json
+from loci.files import atomic_folder, read_struct, remove_leftovers, write_json
+from loci.manifest import hashes_of, read_manifest, require_files, write_manifest
 from loci.model import GPT, GPTConfig
+from loci.model.cost import model_cost
 from loci.text.relations import Relation
 from loci.text.template import BIRTHPLACE
 from loci.text.vocab import Vocab
 
-FORMAT = 1
+FORMAT = 2
 WEIGHTS, CONFIG, STATE_TENSORS, STATE = "model.safetensors", "config.json", "state.safetensors", "state.json"
 FINAL = "final"
-_DAMAGED = "the checkpoint is damaged: give another one, RUN/checkpoints/step-…, or train again"
+_DAMAGED = "the checkpoint is damaged or too old: give another one, RUN/checkpoints/step-…, or train again"
+ROUNDING = 10_000
+_FLOATS = ("F32", "F16", "BF16", "F64")
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Tensors = dict[str, torch.Tensor]
 
 
-@dataclass
-class TrainingState:
-    """Where training stands; with the weights, all that is needed to go on bit for bit."""
+class CheckpointConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What config.json says."""
 
-    stage: int = 0
-    step: int = 0
+    versions: dict[str, str]
+    parameters: Count
+    model: dict[str, Any]
+    """The fields of `GPTConfig`."""
+    vocabulary: tuple[str, ...]
+    recipe: dict[str, Any] | None = None
+    corpus_hash: str | None = None
+    relations: tuple[dict[str, Any], ...] = ()
+    """What the train questions ask, and in which forms (`loci.text.relations`)."""
+    threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    """Answers whose confidence is below it are withheld; None leaves that to the answerer."""
+    total_steps: Count = 0
+    seconds: Seconds = 0.0
+
+
+class TrainingState(msgspec.Struct, forbid_unknown_fields=True):
+    """Where training stands, as state.json says; with weights, moments and random state, all that going on needs."""
+
+    stage: Count = 0
+    step: Count = 0
     """Steps done in this stage."""
-    total_steps: int = 0
-    tokens: int = 0
+    total_steps: Count = 0
+    tokens: Count = 0
     """Positions trained on in this stage, padding to the block included: what the course's schedule counts."""
-    characters: int = 0
-    stage_characters: int = 0
+    characters: Count = 0
+    stage_characters: Count = 0
     """Useful characters of the run, and of this stage."""
-    stage_seconds: float = 0.0
-    seconds: float = 0.0
-    tensors: dict[str, torch.Tensor] = field(default_factory=dict)
+    stage_seconds: Seconds = 0.0
+    seconds: Seconds = 0.0
+    rate_factor: Annotated[float, msgspec.Meta(gt=0, le=1)] = 1.0
+    """What is left of this stage's learning rate after it was halved where training diverged."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +91,7 @@ class LoadedModel:
     model: GPT
     vocab: Vocab
     config: Mapping[str, Any]
+    """The fields of `CheckpointConfig`, as plain data."""
     hash: str
     path: Path
 
@@ -87,79 +118,90 @@ class LoadedModel:
 
 
 def save_checkpoint(
-    folder: Path, model: GPT, vocab: Vocab, *, about: Mapping[str, Any], state: TrainingState | None = None
+    folder: Path,
+    model: GPT,
+    vocab: Vocab,
+    *,
+    about: Mapping[str, Any],
+    state: TrainingState | None = None,
+    tensors: Tensors | None = None,
 ) -> None:
     """Write a checkpoint, whole or not at all. `about` (recipe, corpus hash, …) goes into config.json."""
+    config = CheckpointConfig(
+        versions={"loci": __version__, "torch": str(torch.__version__), "python": platform.python_version()},
+        parameters=model.n_parameters(),
+        model=model.config.to_dict(),
+        vocabulary=vocab.symbols,
+        **about,
+    )
     with atomic_folder(folder) as temporary:
         weights = {name: tensor.cpu().contiguous() for name, tensor in model.state_dict().items()}
         if model.config.tied_head:
             del weights["head.weight"]  # the same tensor as the embedding; the file holds it once
         save_file(weights, temporary / WEIGHTS)
+        write_json(temporary / CONFIG, msgspec.to_builtins(config))
         if state is not None:
-            save_file(state.tensors, temporary / STATE_TENSORS)
-            data = {name: value for name, value in asdict(state).items() if name != "tensors"}
-            write_json(temporary / STATE, data)
-        hashes = {file.name: sha256_file(file) for file in sorted(temporary.iterdir())}
-        write_json(
-            temporary / CONFIG,
-            {
-                "format": FORMAT,
-                "versions": {"loci": __version__, "torch": torch.__version__, "python": platform.python_version()},
-                "parameters": model.n_parameters(),
-                "model": model.config.to_dict(),
-                "vocabulary": list(vocab.symbols),
-                **about,
-                "sha256": hashes,
-            },
-        )
+            save_file(tensors or {}, temporary / STATE_TENSORS)
+            write_json(temporary / STATE, msgspec.to_builtins(state))
+        write_manifest(temporary, "checkpoint", FORMAT, hashes_of(temporary))
 
 
-def read_config(folder: Path) -> dict[str, Any]:
-    """The config.json of a checkpoint whose files all match their hashes."""
-    try:
-        config = read_object(folder / CONFIG, {"model": dict, "vocabulary": list, "sha256": dict})
-    except LociError as error:
-        raise LociError(error.message, path=error.path, line=error.line, remedy=_DAMAGED) from None
-    if config.get("format") != FORMAT:
-        raise LociError(
-            f"checkpoint format {config.get('format')!r}, this Loci reads {FORMAT}", path=folder, remedy="upgrade Loci"
-        )
-    for name, expected in config["sha256"].items():
-        if not (folder / name).is_file() or sha256_file(folder / name) != expected:
-            raise LociError(
-                f"{name} is missing or does not match its recorded hash",
-                path=folder,
-                remedy=_DAMAGED,
-            )
-    return config
+def read_config(folder: Path) -> CheckpointConfig:
+    """The config.json of a checkpoint whose files are all as they were written."""
+    _hashes(folder)
+    return read_struct(folder / CONFIG, CheckpointConfig, remedy=_DAMAGED)
+
+
+def _hashes(folder: Path) -> Mapping[str, str]:
+    """The hashes of a checkpoint's files, all of which agree."""
+    manifest = read_manifest(folder, "checkpoint", FORMAT, remedy=_DAMAGED)
+    require_files(folder, manifest, {WEIGHTS, CONFIG, *manifest.sha256}, remedy=_DAMAGED)
+    return manifest.sha256
 
 
 def load_checkpoint(folder: Path) -> LoadedModel:
     """The model of one checkpoint folder, in evaluation mode."""
-    config = read_config(folder)
+    weights_hash, config = _hashes(folder)[WEIGHTS], read_struct(folder / CONFIG, CheckpointConfig, remedy=_DAMAGED)
     try:
-        vocab, model = Vocab(tuple(config["vocabulary"])), GPT(GPTConfig.from_dict(config["model"]))
-    except LociError as error:
-        raise LociError(error.message, path=folder / CONFIG, remedy=_DAMAGED) from None
-    try:
+        vocab, sizes = Vocab(config.vocabulary), GPTConfig.from_dict(config.model)
+        _require_sizes(folder / WEIGHTS, sizes, config)
+        model = GPT(sizes)
         weights = load_file(folder / WEIGHTS)
-        if model.config.tied_head:
+        if sizes.tied_head:
             weights["head.weight"] = weights["tok_emb.weight"]
         model.load_state_dict(weights)
+        loaded = LoadedModel(model.eval(), vocab, msgspec.to_builtins(config), weights_hash[:16], folder)
+        _ = loaded.relations  # that they can be made
+    except LociError as error:
+        raise LociError(error.message, path=error.path or folder / CONFIG, remedy=_DAMAGED) from None
     except SafetensorError as error:
         raise LociError(f"{WEIGHTS} cannot be read: {error}", path=folder, remedy=_DAMAGED) from None
     except (RuntimeError, KeyError):
         raise LociError(f"{WEIGHTS} holds another model than {CONFIG} says", path=folder, remedy=_DAMAGED) from None
-    return LoadedModel(model.eval(), vocab, config, config["sha256"][WEIGHTS][:16], folder)
+    return loaded
 
 
-def load_state(folder: Path) -> TrainingState:
-    """Where training stood when this checkpoint was written."""
+def _require_sizes(file: Path, sizes: GPTConfig, config: CheckpointConfig) -> None:
+    """Refuse weights of another size than the config's, from their header alone: a model may be too large to build."""
+    if len(config.vocabulary) != sizes.vocab_size:
+        raise LociError(f"names {len(config.vocabulary)} symbols, and the model has {sizes.vocab_size}")
+    with safe_open(file, "pt") as header:
+        parts = [header.get_slice(name) for name in header.keys()]  # noqa: SIM118 - it is no mapping
+        kinds = {part.get_dtype() for part in parts} - {*_FLOATS}
+        elements = sum(math.prod(part.get_shape()) for part in parts)
+    if kinds:
+        raise LociError(f"weights of kind {', '.join(sorted(kinds))} cannot be loaded", path=file)
+    # Each layer has tensors of its own, so the first test keeps the second short. The formula of an attention from
+    # outside the package may be wrong by a little; a model of quite another size is not built.
+    if sizes.n_layer > len(parts) or model_cost(sizes, 1, 1).total.parameters > 2 * elements + ROUNDING:
+        raise LociError(f"holds {elements:,} numbers, fewer than the model in {CONFIG} has", path=file)
+
+
+def load_state(folder: Path) -> tuple[TrainingState, Tensors]:
+    """Where training stood when this checkpoint was written, and the moments and random state."""
     if not (folder / STATE).exists():
         raise LociError("holds a finished model without its training state", path=folder, remedy="nothing to resume")
-    state = TrainingState(**read_object(folder / STATE))
-    state.tensors = load_file(folder / STATE_TENSORS)
-    return state
+    return read_struct(folder / STATE, TrainingState, remedy=_DAMAGED), load_file(folder / STATE_TENSORS)
 
 
 def checkpoint_folder(run: Path, total_steps: int) -> Path:

@@ -18,9 +18,10 @@ import torch
 from loci.errors import LociError
 from loci.model import GPT
 from loci.training import checkpoint as ckpt
-from loci.training.checkpoint import TrainingState
+from loci.training.checkpoint import Tensors, TrainingState
 from loci.training.device import Placement
 from loci.training.distributed import Group
+from loci.training.observers import MetricsFile
 from loci.training.optim import make_optimisers, set_rate
 from loci.training.plan import Recipe, Stage, to_dict
 from loci.training.prefetch import Prefetch
@@ -29,6 +30,13 @@ from loci.training.schedule import step_factor
 from loci.training.sources import TrainingData, make_stream
 from loci.training.state import pack, unpack
 from loci.training.step import ALONE, HERE, StepLoss, step
+
+LEAST_RATE = 2.0**-10
+"""How small a part of its rate a stage may come down to before it is given up."""
+
+
+class _Diverged(Exception):
+    """A step led to something that is no number."""
 
 
 class Trainer:
@@ -41,6 +49,7 @@ class Trainer:
         run: Path,
         model: GPT,
         state: TrainingState,
+        tensors: Tensors | None = None,
         *,
         observers: Sequence[Observer] = (),
         checkpoints: CheckpointPolicy = CheckpointPolicy(),
@@ -49,14 +58,19 @@ class Trainer:
         group: Group = ALONE,
         clock: Callable[[], float] = time.perf_counter,
     ):
-        """`clock` measures budgets in minutes; a processor's own clock does not count what else the machine does."""
+        """`tensors` are the moments and the random state to go on with.
+
+        `clock` measures budgets in minutes; a processor's own clock does not count what else the machine does.
+        """
         self.recipe, self.data, self.run, self.model, self.state = recipe, data, run, model, state
+        self.tensors = tensors or {}
         self.observers, self.checkpoints, self.should_stop = observers, checkpoints, should_stop
         self.placement, self.group, self.clock = placement, group, clock
         self.about = {
             "recipe": to_dict(recipe),
             "corpus_hash": data.corpus.hash,
             "relations": [relation.as_dict() for relation in data.relations],
+            "threshold": recipe.threshold,
         }
         self.saved_at = time.perf_counter()
 
@@ -75,6 +89,15 @@ class Trainer:
 
     def train(self, index: int, data: TrainingData) -> bool:
         """Carry out the stage `index` from where the state stands; False when it was stopped before its end."""
+        if self.recipe.stages[index].divergence != "stop" and not self.state.total_steps:
+            self._save(index, [])  # to go back to
+        while True:
+            try:
+                return self._stage(index, data)
+            except _Diverged as error:
+                self._go_back(index, str(error))
+
+    def _stage(self, index: int, data: TrainingData) -> bool:
         stage, state, model, group = self.recipe.stages[index], self.state, self.model, self.group
         stream = make_stream(
             stage, index, self.recipe, data, model.config.block_size, rank=group.rank, world=group.world
@@ -82,7 +105,7 @@ class Trainer:
         steps = stream.steps_for(stage.epochs) if stage.epochs is not None else stage.steps
         optimisers = make_optimisers(model, stage)
         if state.step:
-            unpack(state.tensors, optimisers, self.placement.device)
+            unpack(self.tensors, optimisers, self.placement.device)
         if not state.step or not group.first:  # the checkpoint holds the first process's random state alone
             torch.manual_seed(_dropout_seed(self.recipe.seed, index, group.rank, state.step))
         model.train()
@@ -92,9 +115,13 @@ class Trainer:
                 work = batches.get(state.step)
                 before, state.tokens = state.tokens, state.tokens + work.rows * (model.config.block_size - 1)
                 rate = step_factor(stage, step=state.step, progress=progress, before=before, after=state.tokens)
+                rate *= state.rate_factor
                 set_rate(optimisers, rate)
                 loss = step(model, work, stage, optimisers, placement=self.placement, group=group)
-                self._require_number(loss, stage)
+                if not loss.finite:
+                    raise _Diverged(
+                        "the loss is not a number" if loss.norm == loss.norm else "the gradient is no number"
+                    )
                 now = self.clock()
                 self._count(work.characters, group.first_clock(now - begun))
                 begun = now
@@ -104,6 +131,7 @@ class Trainer:
                     self._save(index, optimisers)
                 if stop:
                     return False
+        self._require_weights()
         self.state = TrainingState(index + 1, 0, state.total_steps, characters=state.characters, seconds=state.seconds)
         self._save(index + 1, [])
         return True
@@ -117,13 +145,31 @@ class Trainer:
         state.stage_seconds += seconds
         state.seconds += seconds
 
-    def _require_number(self, loss: StepLoss, stage: Stage) -> None:
-        if loss.language != loss.language or loss.shaping != loss.shaping:
+    def _require_weights(self) -> None:
+        """No checkpoint is written of weights that are no numbers."""
+        if not all(bool(torch.isfinite(parameter).all()) for parameter in self.model.parameters()):
+            raise _Diverged("a weight is not a number")
+
+    def _go_back(self, index: int, what: str) -> None:
+        """After a step that led to no numbers: back to the last checkpoint and on at half the rate, or an error."""
+        stage, at, factor = self.recipe.stages[index], self.state.step + 1, self.state.rate_factor / 2
+        self.group.wait()  # until nobody writes
+        good = ckpt.latest(self.run)
+        state, tensors = ckpt.load_state(good) if good is not None else (None, {})
+        if stage.divergence == "stop" or factor < LEAST_RATE or good is None or state is None or state.stage != index:
             raise LociError(
-                f"the loss is not a number after step {self.state.step + 1} of stage {stage.name}",
+                f"{what} at step {at} of stage {stage.name}: training diverged"
+                + (f"; the last good checkpoint is {good.name}" if good is not None else ""),
                 path=self.run,
-                remedy=f"lower the learning rate: --set {stage.name}.lr={stage.lr / 3:.2g}",
+                remedy=f"lower the learning rate (--set {stage.name}.lr={stage.lr / 3:.2g}), or let it be halved there "
+                f"(--set {stage.name}.divergence=halve-rate)",
             )
+        self.model.load_state_dict(ckpt.load_checkpoint(good).model.state_dict())
+        self.state, self.tensors = state, tensors
+        self.state.rate_factor = factor
+        for observer in self.observers:
+            if isinstance(observer, MetricsFile):
+                observer.rewind(state.total_steps)
 
     def _report(self, stage: Stage, loss: StepLoss, lr: float, progress: float) -> None:
         state = self.state
@@ -149,13 +195,17 @@ class Trainer:
     def _save(self, stage: int, optimisers: Sequence[torch.optim.Optimizer]) -> None:
         self.state.stage = stage
         self.saved_at = time.perf_counter()
+        self._require_weights()
         if not self.group.first:
             return
         for observer in self.observers:
             observer.on_checkpoint(self.state.total_steps)
-        self.state.tensors = pack(optimisers, self.placement.device)
-        folder = ckpt.checkpoint_folder(self.run, self.state.total_steps)
-        ckpt.save_checkpoint(folder, self.model, self.data.vocab, about=self.about, state=self.state)
+        folder, tensors = (
+            ckpt.checkpoint_folder(self.run, self.state.total_steps),
+            pack(optimisers, self.placement.device),
+        )
+        vocab = self.data.vocab
+        ckpt.save_checkpoint(folder, self.model, vocab, about=self.about, state=self.state, tensors=tensors)
         ckpt.prune(self.run, self.checkpoints.keep)
         self.saved_at = time.perf_counter()
 

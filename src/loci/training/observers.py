@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from loci.training.reports import StepReport
-from loci.training.run import METRICS
+from loci.training.run import METRICS, rewind_metrics
 
 FLUSH_SECONDS = 2.0
 
@@ -20,8 +20,8 @@ class MetricsFile:
     """One JSON row a step, appended; on disk before any checkpoint that comes after it."""
 
     def __init__(self, run: Path):
+        self.run, self.flushed = run, time.perf_counter()
         self.handle: IO[str] = open(run / METRICS, "a", encoding="utf-8")  # noqa: SIM115 - closed by close()
-        self.flushed = time.perf_counter()
 
     def on_step(self, report: StepReport) -> None:
         """Append the row."""
@@ -35,6 +35,12 @@ class MetricsFile:
         """Flush."""
         self.handle.flush()
         self.flushed = time.perf_counter()
+
+    def rewind(self, total_steps: int) -> None:
+        """Drop the rows after a step: training goes on from there."""
+        self.handle.close()
+        rewind_metrics(self.run, total_steps)
+        self.handle = open(self.run / METRICS, "a", encoding="utf-8")  # noqa: SIM115 - closed by close()
 
     def close(self) -> None:
         """Flush and close."""

@@ -11,21 +11,52 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import msgspec
 
 from loci.errors import LociError
 
 SourceName = Literal["corpus", "text", "questions", "reading-examples", "pseudo-labels"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
+DivergencePolicy = Literal["stop", "halve-rate"]
 DecayGroups = Literal["matrices", "all-but-biases"]
 
 #: What a stage's budget can be counted in.
 BUDGETS = ("epochs", "steps", "minutes", "characters")
+_LEAST = 1e-30
+LARGEST_SHARE = 1e9
+#: What the numbers of a stage may be: beyond, no training could make sense. A number that is none is in no interval.
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "epochs": (_LEAST, 1e6),
+    "steps": (1, 1e9),
+    "minutes": (_LEAST, 1e6),
+    "characters": (_LEAST, 1e15),
+    "time_share": (_LEAST, 1e15),
+    "batch_size": (1, 1e6),
+    "pool": (1, 1e4),
+    "accumulate": (1, 1e6),
+    "batch_warmup": (0, 1e9),
+    "batch_start": (_LEAST, 1),
+    "length_warmup": (0, 1e9),
+    "length_start": (_LEAST, 1),
+    "lr": (_LEAST, 1e3),
+    "matrix_lr": (_LEAST, 1e3),
+    "weight_decay": (0, 1e3),
+    "clip": (0, 1e9),
+    "warmup": (0, 1e15),
+    "decay": (0, 1),
+    "rate_lag": (0, 1),
+    "floor": (0, 1),
+    "final_tokens": (1, 1e18),
+    "focus": (0, 1e6),
+    "near": (0, 1e6),
+    "near_max": (_LEAST, 1e12),
+}
 LARGEST_SEED = 2**53
 """Stages and processes derive seeds of their own from it, and a generator takes 64 bits."""
 
@@ -38,6 +69,11 @@ class MixtureComponent:
     source: SourceName = "corpus"
     share: float = 1.0
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _require_finite(self.options, self.objective)
+        if not 0 < self.share <= LARGEST_SHARE:
+            raise LociError(f"a share must be positive and at most {LARGEST_SHARE:g}, it is {self.share}")
 
 
 @dataclass(frozen=True)
@@ -88,6 +124,9 @@ class Stage:
     """The learning rate's last value, as a part of the full one."""
     final_tokens: int | None = None
     """Where the course's cosine ends, in tokens; only the course's schedule uses it."""
+    divergence: DivergencePolicy = "stop"
+    """What is done when a loss or a weight is no number any more: stop, or go back to the last checkpoint and on at
+    half the rate."""
     focus: float = 0.0
     """λ of the focus term: how much the entropy of attention costs. 0 leaves it out."""
     near: float = 0.0
@@ -104,23 +143,13 @@ class Stage:
             raise LociError(
                 f"stage {self.name}: the budget is exactly one of {', '.join(BUDGETS)}; given: {given or 'none'}"
             )
-        for name in (*given, "batch_size", "lr", "pool", "time_share", "accumulate", "batch_start", "length_start"):
-            if not getattr(self, name) > 0:
-                raise LociError(f"stage {self.name}: {name} must be positive, it is {getattr(self, name)}")
-            if getattr(self, name) == math.inf:
-                raise LociError(f"stage {self.name}: {name} must end somewhere, it is {getattr(self, name)}")
-        if not all(0 <= beta < 1 for beta in self.betas) or self.weight_decay < 0:
-            raise LociError(f"stage {self.name}: betas are from 0 to below 1, and weight_decay is not negative")
+        for name, (least, most) in BOUNDS.items():
+            if (value := getattr(self, name)) is not None and not least <= value <= most:
+                raise LociError(f"stage {self.name}: {name} must be from {least:g} to {most:g}, it is {value}")
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise LociError(f"stage {self.name}: betas are from 0 to below 1, not {self.betas}")
         if self.schedule == "course" and self.final_tokens is None:
             raise LociError(f"stage {self.name}: the course's schedule needs final_tokens")
-        if self.rate_lag not in (0, 1):
-            raise LociError(f"stage {self.name}: rate_lag is 0 or 1, it is {self.rate_lag}")
-        if self.focus < 0 or self.near < 0 or self.near_max <= 0:
-            raise LociError(f"stage {self.name}: focus and near must not be negative, near_max must be positive")
-        if self.clip < 0 or not 0 <= self.floor <= 1:
-            raise LociError(f"stage {self.name}: clip must not be negative and floor must be in [0, 1]")
-        if min(self.batch_warmup, self.length_warmup) < 0 or max(self.batch_start, self.length_start) > 1:
-            raise LociError(f"stage {self.name}: a warm-up has no negative steps and starts with at most the whole")
 
     @property
     def sources(self) -> frozenset[str]:
@@ -143,6 +172,7 @@ class LabelStep:
 
     def __post_init__(self) -> None:
         _require_one_word(self.name)
+        _require_finite(self.options, self.name)
 
 
 def _require_one_word(name: str) -> None:
@@ -163,8 +193,13 @@ class Recipe:
     """One line for a list of recipes."""
     answerer: str = "direct"
     """How the model is asked: an answerer of `loci.answering` by name."""
+    threshold: float | None = None
+    """Answers whose confidence is below it are withheld unless asked otherwise; None leaves that to the answerer."""
 
     def __post_init__(self) -> None:
+        _require_finite(self.model, "model")
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise LociError(f"recipe {self.name}: a threshold is from 0 to 1, not {self.threshold}")
         names = [step.name for step in self.steps]
         if not self.stages or len(set(names)) != len(names):
             raise LociError(f"recipe {self.name}: steps need distinct names and one must train, these are {names}")
@@ -199,8 +234,8 @@ class Recipe:
         name, budget = ("minutes", minutes) if characters is None else ("characters", characters)
         if budget is None:
             return self
-        if budget <= 0:
-            raise LociError(f"--{name} must be positive, it is {budget}")
+        if not 0 < budget <= BOUNDS[name][1]:
+            raise LociError(f"--{name} must be positive and at most {BOUNDS[name][1]:g}, it is {budget}")
         total, whole = sum(stage.time_share for stage in self.stages), math.ceil if name == "characters" else float
         return self.with_stages(lambda stage: stage.with_budget(**{name: whole(budget * stage.time_share / total)}))
 
@@ -254,47 +289,59 @@ def to_dict(value: Any) -> dict[str, Any]:
 
 
 def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
-    """A recipe from plain data, as stored with a run."""
-    return from_dict(Recipe, {**data, "steps": tuple(map(_step_from_dict, data["steps"]))}, where="recipe")
+    """A recipe from plain data, as stored with a run; what does not fit is a `LociError`."""
+    return _from_dict(Recipe, {**data, "steps": tuple(map(_step_from_dict, _list(data, "steps")))}, where="recipe")
 
 
 def _step_from_dict(data: Mapping[str, Any]) -> Stage | LabelStep:
     where = str(data.get("name"))
     if "labeler" in data:
-        return from_dict(LabelStep, data, where=where)
-    mixture = tuple(from_dict(MixtureComponent, part, where="mixture") for part in data["mixture"])
-    return from_dict(Stage, {**data, "mixture": mixture}, where=where)
+        return _from_dict(LabelStep, data, where=where)
+    mixture = tuple(_from_dict(MixtureComponent, part, where=f"{where}.mixture") for part in _list(data, "mixture"))
+    return _from_dict(Stage, {**data, "mixture": mixture}, where=where)
+
+
+def _list(data: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+    found = data.get(name)
+    if not isinstance(found, list | tuple) or not all(isinstance(one, dict) for one in found):
+        raise LociError(f"{name} must be a list of objects, it is {found!r:.60}")
+    return found
 
 
 T = typing.TypeVar("T")
 
 
-def from_dict(cls: type[T], data: Mapping[str, Any], *, where: str) -> T:
-    """A dataclass from plain data, with the simple types checked: a wrong one is named, not stored."""
+def _from_dict(cls: type[T], data: Mapping[str, Any], *, where: str) -> T:
+    """A dataclass from plain data: an unknown field or a wrong type is named, not stored."""
     hints = typing.get_type_hints(cls)
     if unknown := sorted(set(data) - set(hints)):
         raise LociError(f"{where}: unknown field {', '.join(unknown)}", remedy=f"known: {', '.join(sorted(hints))}")
-    values = {name: _coerce(value, hints[name], f"{where}.{name}") for name, value in data.items()}
-    return cls(**values)
+    needed = {field.name for field in dataclasses.fields(cls) if _required(field)}  # type: ignore[arg-type]
+    if missing := sorted(needed - set(data)):
+        raise LociError(f"{where}: lacks {', '.join(missing)}")
+    plain = {name for name in data if name not in ("steps", "mixture") or not isinstance(data[name], tuple)}
+    return cls(**{k: _coerce(v, hints[k], f"{where}.{k}") if k in plain else v for k, v in data.items()})
+
+
+def _required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _coerce(value: Any, hint: Any, where: str) -> Any:
-    origin, args = typing.get_origin(hint), typing.get_args(hint)
-    if origin is types.UnionType:
-        if value is None and types.NoneType in args:
-            return None
-        return _coerce(value, next(arg for arg in args if arg is not types.NoneType), where)
-    if origin is Literal:
-        if value not in args:
-            raise LociError(f"{where} must be one of {', '.join(args)}, it is {value!r}")
-        return value
-    if origin is tuple:
-        if args[-1] is Ellipsis:
-            return tuple(value)
-        if not isinstance(value, (list, tuple)) or len(value) != len(args):
-            raise LociError(f"{where} must be a list of {len(args)} values, it is {value!r}")
-        return tuple(_coerce(one, own, where) for one, own in zip(value, args, strict=True))
-    wanted = {float: (int, float), int: (int,), bool: (bool,), str: (str,)}.get(hint)
-    if wanted is not None and (not isinstance(value, wanted) or (isinstance(value, bool) and hint is not bool)):
-        raise LociError(f"{where} must be {hint.__name__}, it is {value!r}")
-    return float(value) if hint is float else value
+    """Plain data as a type."""
+    try:
+        return msgspec.convert(value, hint)
+    except msgspec.ValidationError as error:
+        if typing.get_origin(hint) is Literal:
+            raise LociError(f"{where} must be one of {', '.join(typing.get_args(hint))}, it is {value!r}") from None
+        wanted = str(error).replace("`", "").partition(" - at ")[0].removeprefix("Expected ").partition(", got")[0]
+        raise LociError(f"{where} must be {wanted}, it is {value!r:.60}") from None
+
+
+def _require_finite(value: Any, where: str) -> None:
+    """Refuse a number that is none, anywhere in plain data."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise LociError(f"{where} must be a finite number, it is {value}")
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
+    for name, one in inner:
+        _require_finite(one, f"{where}.{name}")

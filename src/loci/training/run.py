@@ -1,6 +1,7 @@
 """A run: a folder with one recipe carried out.
 
     run.json         recipe, data files with their hashes, Loci's version
+    manifest.json    the version of the format, and hashes of what must not change
     metrics.jsonl    one row a step
     checkpoints/     the newest few, for resuming
     final/           the finished model
@@ -13,27 +14,74 @@ Knows where things lie, not how they are made.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
+
+import msgspec
 
 from loci import __version__
 from loci.errors import LociError
-from loci.files import atomic_writer, read_object, write_json
+from loci.files import atomic_writer, read_struct, remove_leftovers, sha256_file, sha256_text, write_text
+from loci.manifest import read_manifest, require_files, write_manifest
+from loci.text.corpus import Corpus
 from loci.training.checkpoint import CONFIG, FINAL, checkpoints
 from loci.training.plan import LabelStep, Recipe, recipe_from_dict, to_dict
 
 RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predictions", "pseudo_labels.tsv"
 _HASHES = ("corpus_hash", "questions_hash")
-_ROW = {"total_steps", "loss"}
+FORMAT = 2
+_REMEDY = "restore it, or train again"
+
+
+class RunFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What run.json says."""
+
+    loci: str
+    created: str
+    threads: Annotated[int, msgspec.Meta(ge=1, le=10**6)] | None
+    recipe: dict[str, Any]
+    data: DataFile
+
+
+class DataFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What taught: where it lay (as seen from the run's folder) and what exactly it was."""
+
+    corpus: str | None
+    corpus_hash: str
+    questions: str | None = None
+    questions_hash: str | None = None
+    relations: tuple[dict[str, Any], ...] = ()
+    """What the train questions ask, and in which forms: read again, they are taken apart in the same way."""
+    taught: tuple[str, ...] = ()
+    """Hashes of the subjects that train questions ask about; evaluation alone uses them."""
+
+
+class MetricsRow(TypedDict):
+    """A row of metrics.jsonl: a `StepReport`."""
+
+    stage: str
+    step: int
+    total_steps: int
+    progress: float
+    loss: float
+    shaping: float
+    lr: float
+    characters: int
+    seconds: float
+
+
+_decode_row = msgspec.json.Decoder(MetricsRow).decode
 
 
 @dataclass(frozen=True)
 class RunInfo:
-    """What run.json says."""
+    """What run.json says; the paths of its data are absolute here."""
 
     recipe: Recipe
     data: Mapping[str, Any]
@@ -47,44 +95,72 @@ class RunInfo:
         """Whether every stage was carried out."""
         return (self.path / FINAL / CONFIG).is_file()
 
+    def corpus(self) -> Corpus | None:
+        """The corpus it was trained on; None if that is not where it was, or no longer the same."""
+        named = self.data["corpus"]
+        try:
+            found = Corpus.read(named) if named is not None and Path(named).is_file() else None
+        except LociError:
+            found = None
+        return found if found is not None and found.hash == self.data["corpus_hash"] else None
 
-def start_run(path: Path, recipe: Recipe, data: Mapping[str, Any], *, threads: int | None = None) -> RunInfo:
-    """Make the folder of a new run; one that holds a run already is not touched."""
-    if (path / RUN).exists():
+
+def start_run(path: Path, recipe: Recipe, data: Mapping[str, Any], *, threads: int | None = None) -> None:
+    """Write what a new run is into its folder."""
+    path.mkdir(parents=True, exist_ok=True)
+    moved = {name: _seen_from(path, data.get(name)) for name in ("corpus", "questions")}
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    made = RunFile(__version__, created, threads, to_dict(recipe), DataFile(**{**data, **moved}))
+    text = json.dumps(msgspec.to_builtins(made), indent=2, ensure_ascii=False) + "\n"
+    # The manifest first: a run killed between the two writes has no run.json, and so is none.
+    write_manifest(path, "run", FORMAT, {RUN: sha256_text(text)})
+    write_text(path / RUN, text)
+
+
+def _seen_from(folder: Path, path: str | None) -> str | None:
+    """A path relative to a folder, so that both can be moved together; on another drive it stays absolute."""
+    try:
+        return None if path is None else Path(os.path.relpath(path, folder.resolve())).as_posix()
+    except ValueError:
+        return path
+
+
+def require_folder(path: Path, *, resume: bool) -> None:
+    """Make the folder that a run is to be written to, or refuse it; one that holds a run already is for resuming."""
+    if resume:
+        read_run(path)
+        return
+    if holds_run(path):
         raise LociError("holds a run already", path=path, remedy="choose another --out, or continue it with --resume")
     if path.exists() and not path.is_dir():
         raise LociError("is a file, a run is a folder", path=path, remedy="choose another --out")
     path.mkdir(parents=True, exist_ok=True)
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    about = {"loci": __version__, "created": created, "threads": threads}
-    write_json(path / RUN, {**about, "recipe": to_dict(recipe), "data": dict(data)})
-    return RunInfo(recipe, data, created, path, threads)
 
 
-def open_run(
-    path: Path,
-    recipe: Recipe,
-    data: Mapping[str, Any],
-    *,
-    resume: bool,
-    threads: int,
-    first: bool = True,
-    wait: Callable[[], None] = lambda: None,
-) -> RunInfo:
-    """Begin a new run, or (`resume`) go on with one if it is this very training. The first process makes the folder."""
+def open_run(path: Path, recipe: Recipe, data: Mapping[str, Any], *, resume: bool, threads: int) -> None:
+    """Begin a new run, or (`resume`) go on with one if it is this very training. Left-over temporaries are removed."""
+    require_folder(path, resume=resume)
     if not resume:
-        if first:
-            start_run(path, recipe, data, threads=threads)
-        wait()
-    info = read_run(path)
-    if resume and (difference := other_training(info, recipe, data)) is not None:
+        return start_run(path, recipe, data, threads=threads)
+    if (difference := other_training(read_run(path), recipe, data)) is not None:
         raise LociError(difference, path=path, remedy="restore what it was, or train anew with another --out")
-    return info
+    for folder in (path, path / PREDICTIONS):
+        remove_leftovers(folder)
+    return None
 
 
 def holds_run(path: Path) -> bool:
     """Whether there is a run in the folder."""
     return (path / RUN).is_file()
+
+
+def keep(path: Path, file: Path) -> None:
+    """Note the hash of a file of the run that must not change any more; one that has changed is a `LociError`."""
+    manifest = read_manifest(path, "run", FORMAT, remedy=_REMEDY)
+    if file.name in manifest.sha256:
+        require_files(path, manifest, [file.name], remedy=_REMEDY)
+    else:
+        write_manifest(path, "run", FORMAT, {**manifest.sha256, file.name: sha256_file(file)})
 
 
 def other_training(info: RunInfo, recipe: Recipe, data: Mapping[str, Any]) -> str | None:
@@ -109,16 +185,16 @@ def read_run(path: str | Path) -> RunInfo:
     path = Path(path)
     if not (path / RUN).is_file():
         raise LociError("is no run", path=path, remedy="give the folder that loci train --out wrote")
-    remedy = "restore it, or train again"
+    require_files(path, read_manifest(path, "run", FORMAT, remedy=_REMEDY), [RUN], remedy=_REMEDY)
+    raw = read_struct(path / RUN, RunFile, remedy=_REMEDY)
     try:
-        raw = read_object(path / RUN, {"recipe": dict, "data": dict, "created": str})
-        recipe = recipe_from_dict(raw["recipe"])
+        recipe = recipe_from_dict(raw.recipe)
     except LociError as error:
-        raise LociError(error.message, path=path / RUN, line=error.line, remedy=error.remedy or remedy) from None
-    except (KeyError, TypeError) as error:
-        raise LociError(f"its recipe cannot be read ({error})", path=path / RUN, remedy=remedy) from None
-    threads = raw.get("threads")
-    return RunInfo(recipe, raw["data"], raw["created"], path, threads if isinstance(threads, int) else None)
+        raise LociError(error.message, path=path / RUN, remedy=error.remedy or _REMEDY) from None
+    data = msgspec.structs.asdict(raw.data)
+    for name in ("corpus", "questions"):
+        data[name] = None if data[name] is None else os.path.normpath(path.resolve() / data[name])
+    return RunInfo(recipe, data, raw.created, path, raw.threads)
 
 
 def run_folder(path: Path) -> Path | None:
@@ -146,16 +222,10 @@ def find_runs(folder: str | Path, *, broken: Callable[[LociError], None] | None 
 def read_metrics(path: str | Path) -> list[dict[str, Any]]:
     """The rows of metrics.jsonl; a line cut short by a kill, or one that is no row, is left out."""
     file = Path(path) / METRICS
-    if not file.exists():
-        return []
-    rows = []
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict) and row.keys() >= _ROW:
-            rows.append(row)
+    rows: list[dict[str, Any]] = []
+    for line in file.read_bytes().splitlines() if file.exists() else ():
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            rows.append({**_decode_row(line)})
     return rows
 
 

@@ -95,7 +95,7 @@ class TrainingData:
         return tuple(sorted(self.questions.relations, key=lambda relation: -counts[relation.name]))
 
     @property
-    def form(self) -> Template:
+    def template(self) -> Template:
         """What most train questions look like; without one, none can be written about others."""
         if not self.relations:
             raise LociError(

@@ -6,6 +6,7 @@ share of the counted targets. Knows nothing of schedules, clocks or checkpoints.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -21,10 +22,16 @@ from loci.training.plan import Stage
 
 
 class StepLoss(NamedTuple):
-    """The loss of language and what shaping added, over the whole step."""
+    """The loss of language and what shaping added, over the whole step, and the gradient's norm where it is clipped."""
 
     language: float
     shaping: float
+    norm: float = 0.0
+
+    @property
+    def finite(self) -> bool:
+        """Whether all of them are numbers. A gradient that is none makes weights that are none."""
+        return all(map(math.isfinite, self))
 
 
 ALONE = Group()
@@ -47,12 +54,13 @@ def step(
     """
     losses = backward(model, work, stage, placement=placement, group=group, done=done)
     if stage.clip:
-        torch.nn.utils.clip_grad_norm_(model.parameters(), stage.clip)
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), stage.clip)
+        losses = torch.cat((losses, norm[None].to(losses.dtype)))
     for optimiser in optimisers:
         optimiser.step()
-    language, shaping = losses.tolist()  # the one place where the step waits for the device
+    found = StepLoss(*losses.tolist())  # the one place where the step waits for the device
     done("optimiser")
-    return StepLoss(language, shaping)
+    return found
 
 
 def backward(

@@ -18,7 +18,7 @@ from loci.evaluation.metrics import scorable
 from loci.evaluation.people import split_of, with_splits, words_of
 from loci.evaluation.rows import HELD_OUT, Row, read_rows
 from loci.evaluation.scorecard import Context
-from loci.files import read_object
+from loci.training.run import holds_run, read_run
 
 _VALIDATION = "validation"
 # Which file speaks for held-out people: the one whose name has the earlier word.
@@ -71,9 +71,7 @@ def read_entries(paths: Sequence[str | Path]) -> list[Entry]:
 
 def _data(path: Path) -> Mapping[str, Any]:
     """What a run's folder says of its data; nothing for a file of rows."""
-    file = path / "run.json"
-    found = read_object(file).get("data") if file.is_file() else None
-    return found if isinstance(found, dict) else {}
+    return read_run(path).data if holds_run(path) else {}
 
 
 def _read_files(path: Path, data: Mapping[str, Any]) -> Asked:
@@ -81,7 +79,7 @@ def _read_files(path: Path, data: Mapping[str, Any]) -> Asked:
     if not files:
         raise LociError("holds no predictions", path=path, remedy=f"ask first: loci evaluate {path} --questions FILE")
     taught = data.get("taught")
-    known = frozenset(map(str, taught)) if isinstance(taught, list) else None
+    known = frozenset(map(str, taught)) if isinstance(taught, tuple) else None
     found: Asked = {}
     for file in files:
         told = split_of(file.stem)

@@ -147,7 +147,7 @@ class Asked:
         """Questions about names nobody wrote about: first names of one subject, last names of another."""
         subjects = sorted(set(self.train.subjects) | set(self.held_out.subjects))
         names = Strangers(subjects).names("recombined", min(N_STRANGERS, len(subjects)), np.random.default_rng(0))
-        return Questions.from_pairs((self.data.form.ask(name), None) for name in names)
+        return Questions.from_pairs((self.data.template.ask(name), None) for name in names)
 
     @property
     def classifier(self) -> ErrorClassifier:

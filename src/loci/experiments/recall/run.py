@@ -189,5 +189,5 @@ def _other_people(loaded: LoadedModel, data: TrainingData) -> list[Row]:
     assert data.questions is not None
     taught = ask_rows(loaded, data.questions[:PEOPLE], split=TAUGHT)
     names = Strangers(sorted(data.corpus.by_subject)).names("recombined", PEOPLE, np.random.default_rng(0))
-    questions = Questions.from_pairs((data.form.ask(name), None) for name in names)
+    questions = Questions.from_pairs((data.template.ask(name), None) for name in names)
     return taught + ask_rows(loaded, questions, split=NEVER_READ, withhold=True)

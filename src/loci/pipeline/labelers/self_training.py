@@ -34,7 +34,7 @@ def label(loaded: LoadedModel, data: TrainingData, progress: Progress, *, use_pr
     A span's probability is multiplied by its answer prior, or stands alone without `use_prior`.
     """
     assert data.questions is not None
-    model, answered, template = loaded.model, data.questions.answered, data.form
+    model, answered, template = loaded.model, data.questions.answered, data.template
     known = {question.subject for question in answered}
     longest = max(len(question.answer.split()) for question in answered if question.answer)
     prior = answer_prior(data.corpus, data.questions, longest=longest) if use_prior else AnswerPrior({}, 1.0)

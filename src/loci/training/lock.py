@@ -1,0 +1,60 @@
+"""One writer for a run's folder: a lock that names its owner and ends with its process.
+
+The system holds the lock, so one whose process died is free again, whatever its file says. Knows nothing of runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from loci.errors import LociError
+from loci.files import read_struct, write_json
+
+LOCK, OWNER = ".lock", ".lock.json"
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Who holds a folder."""
+
+    process: int
+    host: str
+    started: str
+
+    def __str__(self) -> str:
+        return f"process {self.process} on {self.host} since {self.started}"
+
+
+@contextlib.contextmanager
+def owned(folder: Path) -> Iterator[None]:
+    """Hold a folder; if another process does, that is a `LociError` that names it."""
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise LociError(
+            f"is being written by {_owner(folder)}",
+            path=folder,
+            remedy="wait for it, stop it, or choose another --out",
+        ) from None
+    try:
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        write_json(folder / OWNER, msgspec.to_builtins(Owner(os.getpid(), platform.node(), started)))
+        yield
+    finally:
+        (folder / OWNER).unlink(missing_ok=True)
+        lock.release()
+
+
+def _owner(folder: Path) -> str:
+    try:
+        return str(read_struct(folder / OWNER, Owner))
+    except LociError:
+        return "another process"
