@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from loci.errors import LociError
 from loci.generation.markov import MarkovModel, generate_markov
-from loci.generation.repetition import Loop, deterministic_loop, distinct_n, find_loop, seq_rep_n
+from loci.generation.repetition import Loop, distinct_n, find_loop, seq_rep_n
 from loci.generation.sampling import Sampler
 
 texts = st.lists(st.integers(0, 3), min_size=1, max_size=40)
@@ -65,6 +65,16 @@ def test_no_loop():
     assert find_loop([4, 4, 4, 1, 2, 3, 7, 7, 7], least=4) is None
 
 
+def deterministic_loop(step, start, order):
+    """By definition: the first run of `order` ids that comes a second time closes the loop."""
+    ids, first_seen, place = list(start), {}, len(start) - order
+    while (state := tuple(ids[place : place + order])) not in first_seen:
+        first_seen[state] = place
+        ids.append(step(state))
+        place += 1
+    return Loop(first_seen[state], place - first_seen[state])
+
+
 @given(st.integers(1, 4), st.integers(0, 3), st.data())
 def test_a_deterministic_process_of_order_k_must_loop_in_time(symbols, order, data):
     seed = data.draw(st.integers(0, 9999))
@@ -89,7 +99,7 @@ def test_a_counting_model_at_zero_temperature_loops_within_its_bound(text, order
     start = [text[place % len(text)] for place in range(order)]
     (written,) = generate_markov(model, [start], max_new=4 * bound)
     assert find_loop(start + written) is not None
-    loop = deterministic_loop(model.next_greedy, start, order)
+    loop = deterministic_loop(lambda ids: int(model.logits(ids).argmax()), start, order)
     assert loop.entry + loop.period <= bound
 
 
@@ -97,7 +107,7 @@ def test_counts_and_backing_off():
     model = MarkovModel.fit([[0, 1, 2, 0, 1, 3, 0, 1, 2]], order=2, vocab_size=5)
     logits = model.logits([9, 0, 1])
     assert logits.exp().tolist() == pytest.approx([0, 0, 2 / 3, 1 / 3, 0])
-    assert model.next_greedy([0, 1]) == 2
+    assert int(model.logits([0, 1]).argmax()) == 2
     assert model.state([3, 1]) == (1,)  # "3 1" never occurred, "1" did
     assert model.state([4]) == ()
     assert model.logits([4]).exp().tolist() == pytest.approx([3 / 9, 3 / 9, 2 / 9, 1 / 9, 0])
@@ -134,7 +144,6 @@ def test_a_repetition_penalty_leaves_the_loop():
         (lambda: distinct_n([1], 0), "at least one id"),
         (lambda: seq_rep_n([1, 2], 3), "no run of 3"),
         (lambda: find_loop([1], repeats=1), "at least 2"),
-        (lambda: deterministic_loop(lambda state: 0, [1], 2), "at least 2 ids"),
         (lambda: MarkovModel(-1, 3), "order must be"),
         (lambda: MarkovModel.fit([], 2, 3), "no text to count"),
         (lambda: generate_markov(MarkovModel.fit([[0]], 1, 2), [[0]], max_new=0), "max_new"),

@@ -20,7 +20,6 @@ from loci.data.prompts import question_prompt
 from loci.errors import LociError
 from loci.text.questions import Question, Questions
 from loci.text.source import specials_in
-from loci.text.vocab import Vocab
 from loci.training.checkpoint import LoadedModel
 
 
@@ -105,9 +104,13 @@ class ModelAnswerer(ABC):
         return unreadable(question.text, note, subject=meant.subject, relation=relation)
 
 
-def candidate_ids(vocab: Vocab, candidates: Sequence[str]) -> list[list[int]]:
+def candidate_ids(loaded: LoadedModel, candidates: Sequence[str]) -> list[list[int]]:
     """The ids of given answers. One that the model cannot write is a `LociError`."""
+    remedy = "leave it out: the model cannot say it"
+    for text in candidates:
+        if len(text) > (limit := loaded.model.config.block_size):
+            raise LociError(f"the candidate {text[:40]!r}… has {len(text):,} characters of {limit}", remedy=remedy)
     try:
-        return [vocab.encode(text).tolist() for text in candidates]
+        return [loaded.vocab.encode(text).tolist() for text in candidates]
     except LociError as error:
-        raise LociError(f"the candidate {error.message}", remedy="leave it out: the model cannot say it") from None
+        raise LociError(f"the candidate {error.message}", remedy=remedy) from None

@@ -28,7 +28,7 @@ class DirectAnswerer(ModelAnswerer):
         model, vocab = self.loaded.model, self.loaded.vocab
         prompts = [question.prompt for question in asked]
         if candidates is not None:
-            scores = score_candidates(model, prompts, candidate_ids(vocab, candidates), stop_id=MASK_ID)
+            scores = score_candidates(model, prompts, candidate_ids(self.loaded, candidates), stop_id=MASK_ID)
             return [Thought(ranked(candidates, row.tolist())) for row in scores]
         thoughts = []
         for found in self.search(prompts):

@@ -53,7 +53,7 @@ class ReciteAnswerer(ModelAnswerer):
             said = [text[start:] for text, start in zip(texts, told, strict=True)]
             found = score_spans(model, vocab, whole, said, width=RIVALS)
         else:
-            scores = score_candidates(model, whole, candidate_ids(vocab, candidates), stop_id=MASK_ID)
+            scores = score_candidates(model, whole, candidate_ids(self.loaded, candidates), stop_id=MASK_ID)
             found = [ranked(candidates, row.tolist()) for row in scores]
         certain = _log_probabilities(model, [[*start, *line.ids] for start, line in zip(starts, written, strict=True)])
         thoughts = []

@@ -6,7 +6,6 @@ Works on ids; knows nothing of characters.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -17,8 +16,6 @@ from torch import Tensor
 from loci.errors import LociError
 from loci.generation.context import Prompt, Window, check_prompt, reading, start_context
 from loci.generation.decode import Generated, length_batches
-from loci.generation.sampling import FORBIDDEN
-from loci.generation.trie import Trie
 from loci.model import GPT
 
 
@@ -29,42 +26,33 @@ def beam_search(
     width: int,
     max_new: int,
     stop_id: int | None,
-    constraint: Trie | None = None,
-    length_penalty: float = 0.0,
     use_cache: bool = True,
     batch_size: int = 128,
     window: Window | None = None,
 ) -> list[list[Generated]]:
-    """The best continuations of every prompt, best first: at most `width`, fewer when the constraint allows fewer.
+    """The best continuations of every prompt, best first, at most `width`.
 
     Args:
         model: Any GPT.
         prompts: Ids of each prompt, at least one.
         width: Unfinished texts kept for each prompt. 1 is greedy decoding.
         max_new: Steps at most, the stop id counted. Texts still unfinished then compete as they are (`stopped` tells).
-        stop_id: The id that ends a text; None: all run for max_new steps (a constraint brings its own).
-        constraint: Only these answers can be said.
-        length_penalty: a in log p / steps^a, by which texts are ranked. 0 ranks by probability, 1 by its mean a step.
+        stop_id: The id that ends a text; None: all run for max_new steps.
         use_cache: False reads the whole prefix again at each step; same results.
         batch_size: Rows (prompts × width) read at once.
         window: How much of the past is kept.
     """
     if width < 1 or max_new < 1 or batch_size < 1:
         raise LociError(f"width, max_new and batch_size must be at least 1: {width}, {max_new}, {batch_size}")
-    if not math.isfinite(length_penalty):
-        raise LociError(f"length penalty must be a finite number, it is {length_penalty}")
     vocab_size = model.config.vocab_size
-    if constraint is not None:
-        constraint.check(vocab_size, stop_id)
-        stop_id = constraint.stop_id
     checked = [check_prompt(prompt, vocab_size) for prompt in prompts]
     results: dict[int, list[Generated]] = {}
     with reading(model):
         for batch in length_batches(checked, max(1, batch_size // width)):
             rows = [checked[index] for index in batch]
             context, logits = start_context(model, rows, room=max_new - 1, window=window, use_cache=use_cache)
-            beams = [_Beam(width, max_new, stop_id, length_penalty) for _ in batch]
-            front = _Front.start(len(batch), constraint)
+            beams = [_Beam(width, max_new, stop_id) for _ in batch]
+            front = _Front.start(len(batch))
             for _ in range(max_new):
                 front = front.grow(logits.cpu(), beams)
                 if not front.rows:
@@ -72,7 +60,7 @@ def beam_search(
                 context.select(front.parents)
                 logits = context.step(front.last_ids.to(context.device))
             for index, beam in zip(batch, beams, strict=True):
-                results[index] = beam.results()
+                results[index] = beam.finished
     return [results[index] for index in range(len(checked))]
 
 
@@ -83,32 +71,18 @@ class _Beam:
     width: int
     max_new: int
     stop_id: int | None
-    length_penalty: float
-    finished: list[tuple[float, Generated]] = field(default_factory=list)
-    """Score and text, best first, at most `width`."""
+    finished: list[Generated] = field(default_factory=list)
+    """Likeliest first, at most `width`."""
 
     def finish(self, ids: tuple[int, ...], log_probability: float, stopped: bool) -> None:
         """A text has come to its end."""
-        score = self.score(log_probability, len(ids) + stopped)
-        self.finished.append((score, Generated(ids, log_probability, stopped)))
-        self.finished.sort(key=lambda entry: -entry[0])
+        self.finished.append(Generated(ids, log_probability, stopped))
+        self.finished.sort(key=lambda text: -text.log_probability)
         del self.finished[self.width :]
 
-    def score(self, log_probability: float, steps: int) -> float:
-        """What texts are ranked by."""
-        return float(log_probability / steps**self.length_penalty)
-
-    def content(self, best_live: float, steps: int) -> bool:
-        """Whether no unfinished text, after `steps` steps, can get among the finished any more."""
-        if len(self.finished) < self.width:
-            return False
-        # log p only falls; a positive penalty is kindest to the longest text, a negative one to the shortest.
-        kindest = self.max_new if self.length_penalty > 0 else steps + 1
-        return self.finished[-1][0] >= self.score(best_live, kindest)
-
-    def results(self) -> list[Generated]:
-        """Best first."""
-        return [generated for _, generated in self.finished]
+    def content(self, best_live: float) -> bool:
+        """Whether no unfinished text can get among the finished any more: its probability only falls."""
+        return len(self.finished) == self.width and self.finished[-1].log_probability >= best_live
 
 
 @dataclass(frozen=True)
@@ -120,15 +94,12 @@ class _Front:
     texts: list[tuple[int, ...]]
     parents: Int[Tensor, "R"]
     """The row of the front before that each one continues."""
-    states: Int[Tensor, "R"] | None
-    constraint: Trie | None
 
     @classmethod
-    def start(cls, prompts: int, constraint: Trie | None) -> _Front:
-        """One empty text a prompt."""
-        states = constraint.start(prompts) if constraint is not None else None
+    def start(cls, prompts: int) -> _Front:
+        """One empty text for each prompt."""
         scores = torch.zeros(prompts, dtype=torch.float64)
-        return cls(list(range(prompts)), scores, [()] * prompts, torch.arange(prompts), states, constraint)
+        return cls(list(range(prompts)), scores, [()] * prompts, torch.arange(prompts))
 
     @property
     def rows(self) -> int:
@@ -143,8 +114,6 @@ class _Front:
     def grow(self, logits: Float[Tensor, "R V"], beams: list[_Beam]) -> _Front:
         """Continue every text by its best ids; finished ones go to their beam, the best others make the next front."""
         totals = self.scores[:, None] + logits.double().log_softmax(-1)
-        if self.constraint is not None and self.states is not None:
-            totals = totals.masked_fill(~self.constraint.allowed(self.states, logits.shape[-1]), FORBIDDEN)
         owners, parents, ids, scores = [], [], [], []
         for owner, rows in _spans(self.owners):
             beam = beams[owner]
@@ -160,7 +129,7 @@ class _Front:
             if steps == beam.max_new:
                 for score, row, index in live:
                     beam.finish((*self.texts[row], index), score, stopped=False)
-            elif live and not beam.content(live[0][0], steps):
+            elif live and not beam.content(live[0][0]):
                 for score, row, index in live:
                     owners.append(owner)
                     scores.append(score)
@@ -168,10 +137,7 @@ class _Front:
                     ids.append(index)
         texts = [(*self.texts[row], index) for row, index in zip(parents, ids, strict=True)]
         chosen = torch.tensor(parents, dtype=torch.long)
-        states = None
-        if self.constraint is not None and self.states is not None:
-            states = self.constraint.step(self.states[chosen], torch.tensor(ids, dtype=torch.long))
-        return _Front(owners, torch.tensor(scores, dtype=torch.float64), texts, chosen, states, self.constraint)
+        return _Front(owners, torch.tensor(scores, dtype=torch.float64), texts, chosen)
 
 
 def _spans(owners: list[int]) -> list[tuple[int, slice]]:
@@ -181,14 +147,10 @@ def _spans(owners: list[int]) -> list[tuple[int, slice]]:
 
 
 def _best(totals: Float[Tensor, "r V"], count: int) -> list[tuple[float, int, int]]:
-    """The likeliest continuations of some rows: score, row, id; likeliest first, impossible ones left out.
+    """The likeliest continuations of some rows: score, row, id; likeliest first.
 
     Each row ends in one way at most, so twice the width always holds `width` unfinished texts, if there are so many.
     """
     scores, places = totals.flatten().topk(min(count, totals.numel()))
     size = totals.shape[1]
-    return [
-        (score, place // size, place % size)
-        for score, place in zip(scores.tolist(), places.tolist(), strict=True)
-        if score > FORBIDDEN
-    ]
+    return [(score, at // size, at % size) for score, at in zip(scores.tolist(), places.tolist(), strict=True)]

@@ -1,6 +1,6 @@
 """Choosing the next id of every row of a batch: the sampler with what it needs to remember.
 
-A `Chooser` keeps each row's place in the constraint, the ids it has seen and its uniform numbers. Knows nothing of
+A `Chooser` keeps the ids that each row has seen and its uniform numbers. Knows nothing of
 models: logits come in, ids go out.
 """
 
@@ -13,8 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from loci.errors import LociError
-from loci.generation.sampling import FORBIDDEN, Sampler
-from loci.generation.trie import Trie
+from loci.generation.sampling import Sampler
 
 
 def draw_uniforms(
@@ -37,14 +36,11 @@ class Chooser:
         vocab_size: int,
         *,
         sampler: Sampler,
-        constraint: Trie | None = None,
         uniforms: Float[Tensor, "B steps"] | None = None,
     ):
         self.sampler = sampler
-        self.constraint = constraint
         self.uniforms = uniforms
         self.step = 0
-        self.states = constraint.start(len(prompts)) if constraint is not None else None
         self.seen: Tensor | None = None
         if sampler.needs_history:
             self.seen = torch.zeros(len(prompts), vocab_size, dtype=torch.bool)
@@ -53,19 +49,13 @@ class Chooser:
 
     def choose(self, logits: Float[Tensor, "B V"]) -> Int[Tensor, "B"]:
         """The next id of each row."""
-        if self.constraint is not None and self.states is not None:
-            logits = logits.masked_fill(~self.constraint.allowed(self.states, logits.shape[-1]), FORBIDDEN)
         uniform = self.uniforms[:, self.step] if self.uniforms is not None else None
         ids = self.sampler.choose(logits, uniform, self.seen)
         self.step += 1
-        if self.constraint is not None and self.states is not None:
-            self.states = self.constraint.step(self.states, ids)
         if self.seen is not None:
             self.seen[torch.arange(len(ids)), ids] = True
         return ids
 
     def select(self, rows: Int[Tensor, "b"]) -> None:
         """Keep these rows."""
-        self.uniforms, self.states, self.seen = (
-            part[rows] if part is not None else None for part in (self.uniforms, self.states, self.seen)
-        )
+        self.uniforms, self.seen = (part[rows] if part is not None else None for part in (self.uniforms, self.seen))

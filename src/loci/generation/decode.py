@@ -6,7 +6,7 @@ prompt has its own uniform numbers, one for each step. Works on ids; knows nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +17,6 @@ from loci.errors import LociError
 from loci.generation.choice import Chooser, draw_uniforms
 from loci.generation.context import Context, Prompt, Window, check_prompt, reading, start_context
 from loci.generation.sampling import GREEDY, Sampler
-from loci.generation.trie import Trie
 from loci.model import GPT
 
 #: Rows leave the batch once this share of it has finished: copying the cache for each would cost more than it saves.
@@ -43,11 +42,9 @@ def generate(
     max_new: int,
     stop_id: int | None = None,
     sampler: Sampler | None = None,
-    constraint: Trie | None = None,
     use_cache: bool = True,
     batch_size: int = 128,
     generator: torch.Generator | None = None,
-    on_token: Callable[[int, int], None] | None = None,
     window: Window | None = None,
 ) -> list[Generated]:
     """Continue every prompt; results in the order of the prompts.
@@ -60,22 +57,17 @@ def generate(
         model: Any GPT; its mode and gradients are left as they were.
         prompts: Ids of each prompt, at least one.
         max_new: Steps at most; the stop id counts as one.
-        stop_id: The id that ends a row. None: every row runs for max_new steps (a constraint brings its own).
+        stop_id: The id that ends a row. None: every row runs for max_new steps.
         sampler: How ids are chosen. None: the likeliest one.
-        constraint: Only these answers can be said.
         use_cache: False reads the whole prefix again at each step; same results.
         batch_size: Rows read at once.
         generator: Where chance comes from; needed unless the sampler is greedy.
-        on_token: Called with the prompt's index and each new id as it comes, the stop id excepted.
         window: How much of the past is kept.
     """
     if max_new < 1 or batch_size < 1:
         raise LociError(f"max_new and batch_size must be at least 1, they are {max_new} and {batch_size}")
     sampler = sampler or GREEDY
     vocab_size = model.config.vocab_size
-    if constraint is not None:
-        constraint.check(vocab_size, stop_id)
-        stop_id = constraint.stop_id
     checked = [check_prompt(prompt, vocab_size) for prompt in prompts]
     uniforms = draw_uniforms(len(checked), max_new, sampler, generator)
     results: dict[int, Generated] = {}
@@ -83,9 +75,9 @@ def generate(
         for batch in length_batches(checked, batch_size):
             rows = [checked[index] for index in batch]
             chance = uniforms[batch] if uniforms is not None else None
-            chooser = Chooser(rows, vocab_size, sampler=sampler, constraint=constraint, uniforms=chance)
+            chooser = Chooser(rows, vocab_size, sampler=sampler, uniforms=chance)
             context, logits = start_context(model, rows, room=max_new - 1, window=window, use_cache=use_cache)
-            record = _Record(batch, max_new, stop_id, on_token)
+            record = _Record(batch, max_new, stop_id)
             _write(context, logits, chooser, record)
             results.update(record.results())
     return [results[index] for index in range(len(checked))]
@@ -118,14 +110,11 @@ def _write(context: Context, logits: Float[Tensor, "B V"], chooser: Chooser, rec
 class _Record:
     """What the rows of one batch have written."""
 
-    def __init__(
-        self, indices: list[int], max_new: int, stop_id: int | None, on_token: Callable[[int, int], None] | None
-    ):
+    def __init__(self, indices: list[int], max_new: int, stop_id: int | None):
         size = len(indices)
         self.indices = indices
         self.max_new = max_new
         self.stop_id = stop_id
-        self.on_token = on_token
         self.rows = torch.arange(size)  # which prompt of the batch each row still running belongs to
         self.step = 0
         self.ids = torch.zeros(size, max_new, dtype=torch.long)
@@ -145,9 +134,6 @@ class _Record:
             self.stopped[ended] = True
             self.lengths[ended] = self.step
             live = ~self.stopped[rows]
-        if self.on_token is not None:
-            for row, index in zip(rows[live].tolist(), ids[live].tolist(), strict=True):
-                self.on_token(self.indices[row], index)
         self.step += 1
         return live if self.step < self.max_new else torch.zeros_like(live)
 

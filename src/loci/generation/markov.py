@@ -64,10 +64,6 @@ class MarkovModel:
             self._rows[state] = torch.where(row > 0, (row / row.sum()).log(), FORBIDDEN)
         return self._rows[state]
 
-    def next_greedy(self, ids: Sequence[int]) -> int:
-        """The likeliest next id; of equally likely ones the smallest."""
-        return int(self.logits(ids).argmax())
-
 
 def generate_markov(
     model: MarkovModel,

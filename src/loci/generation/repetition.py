@@ -8,7 +8,7 @@ nobody lives to see; that trained ones loop within a line is an observation, not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loci.errors import LociError
@@ -71,20 +71,3 @@ def _self_matches(ids: list[int]) -> list[int]:
         if place + length > right:
             left, right = place, place + length
     return matches
-
-
-def deterministic_loop(step: Callable[[tuple[int, ...]], int], start: Sequence[int], order: int) -> Loop:
-    """The exact loop of a process whose next id is `step(last order ids)`; entry counts from the first id of `start`.
-
-    The first run of `order` ids that comes a second time closes the loop. It comes within |V|^order + order ids.
-    """
-    if len(start) < order:
-        raise LociError(f"an order-{order} process starts from at least {order} ids, there are {len(start)}")
-    ids = list(start)
-    first_seen: dict[tuple[int, ...], int] = {}
-    place = len(ids) - order
-    while (state := tuple(ids[place : place + order])) not in first_seen:
-        first_seen[state] = place
-        ids.append(step(state))
-        place += 1
-    return Loop(first_seen[state], place - first_seen[state])

@@ -57,11 +57,7 @@ def draw(probabilities: Float[Tensor, "*B V"], uniform: Float[Tensor, "*B"]) -> 
 
 @dataclass(frozen=True)
 class Sampler:
-    """How the next id is chosen. Applied in this order: repetition penalty, temperature, top-k, top-p, min-p, draw.
-
-    A constraint (a trie) rules ids out before all of these, so the filters choose among allowed ids and at least one
-    of them is always left.
-    """
+    """How the next id is chosen. Applied in this order: repetition penalty, temperature, top-k, top-p, min-p, draw."""
 
     temperature: float = 1.0
     """Logits are divided by it; 0 takes the likeliest id and draws nothing."""
