@@ -70,7 +70,7 @@ class Page:
         return self
 
     def add_cards(self, cards: Iterable[tuple[str, Cell, str]]) -> Self:
-        """Add the headline numbers: (label, value, note) each."""
+        """Add the headline numbers: (label, value, note) each; a note may have several lines."""
         boxes = "".join(
             f'<div class="card"><div class="label">{_text(label)}</div>'
             f'<div class="value">{_value(value)}</div><div class="note">{_text(note)}</div></div>'

@@ -83,6 +83,8 @@ def by_seed(label: str, rows: Sequence[tuple[str, Sequence[Mapping[str, float]]]
     )
 
 
-def interval(rate: Rate) -> str:
+def interval(rate: Rate | None) -> str:
     """The interval of a share and how many it is of, for the note of a card."""
-    return f"{100 * rate.low:.1f}–{100 * rate.high:.1f} %, n = {rate.n}"
+    if rate is None or not rate.n:
+        return "not asked"
+    return f"{100 * rate.low:.1f}–{100 * rate.high:.1f}\u00a0%, n\u00a0=\u00a0{rate.n:,}"

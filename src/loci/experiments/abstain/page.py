@@ -26,8 +26,8 @@ def abstain_report(result: AbstainResult) -> ExperimentReport:
             (
                 f"{s.name}: made up",
                 s.fabricated[NEVER_READ],
-                f"people never read about: {interval(s.fabricated[NEVER_READ])}; "
-                f"held-out right: {percent(s.accuracy.value)}; taught right: {percent(s.taught.value)}",
+                f"never read about: {interval(s.fabricated[NEVER_READ])}\nheld-out, right: "
+                f"{percent(s.accuracy.value)}\ntaught, right: {percent(s.taught.value)}",
             )
             for s in shown
         ],

@@ -11,7 +11,8 @@ from loci.experiments.demo.result import DemoResult, Example, SystemResult
 from loci.report.comparison.wording import listed, marked, percent
 from loci.report.figures.knowledge import loss_curves, rate_bars
 from loci.report.page import Cell, Markup
-from loci.report.parts import QUICK_NOTE, ExperimentReport, Section, Table
+from loci.report.parts import QUICK_NOTE, ExperimentReport, Section, Table, interval
+from loci.report.style import NEUTRAL, series_colour
 
 PEOPLE = ("taught: right", "held-out: right", "never read about: answered")
 MEANING = (
@@ -23,6 +24,9 @@ MEANING = (
 def demo_report(result: DemoResult) -> ExperimentReport:
     """Words, tables and figures."""
     best, people = result.systems[-1], result.people
+    # The best in the first colour, as in the loss curves; what learns nothing in grey.
+    learned = [s.name for s in reversed(result.systems) if s.metrics]
+    colours = [series_colour(learned.index(s.name)) if s.metrics else NEUTRAL for s in result.systems]
     return ExperimentReport(
         title="What pretraining knows",
         subtitle=QUICK_NOTE
@@ -40,15 +44,14 @@ def demo_report(result: DemoResult) -> ExperimentReport:
                 f"{result.minutes:.1f} minutes; seed {result.seed}.",
                 figures=[
                     (
-                        rate_bars(PEOPLE, [(s.name, _rates(s)) for s in result.systems], "of the questions"),
+                        rate_bars(PEOPLE, [(s.name, _rates(s)) for s in result.systems], "of the questions", colours),
                         f"With 95 % Wilson intervals, one seed. {MEANING}",
                     )
                 ],
                 tables=[
                     Table(
-                        ["system", "what it is", *PEOPLE],
-                        [[s.name, s.explanation, *_rates(s)] for s in result.systems],
-                        f"Exact match with 95 % Wilson intervals, one seed. {MEANING}",
+                        ["system", *PEOPLE, "what it is"],
+                        [[s.name, *_rates(s), s.explanation] for s in result.systems],
                     )
                 ],
             ),
@@ -88,10 +91,9 @@ def _rates(system: SystemResult) -> list[Rate]:
 
 
 def _note(system: SystemResult) -> str:
-    rate = system.held_out
     return (
-        f"held-out people right, {100 * rate.low:.1f}–{100 * rate.high:.1f} %, n = {rate.n}; taught people right: "
-        f"{percent(system.taught.value)}; never read about, answered: {percent(system.never_read.value)}"
+        f"held-out: {interval(system.held_out)}\ntaught: {percent(system.taught.value)}\n"
+        f"never read about, answered: {percent(system.never_read.value)}"
     )
 
 
@@ -101,7 +103,7 @@ def _compared(result: DemoResult) -> str:
     times = [
         f"**{best.held_out.value / s.held_out.value:.1f} times** as often as {s.name}"
         for s in others
-        if s.held_out.successes
+        if s.held_out.successes and best.held_out.successes
     ]
     never = "".join(f" {s.name.capitalize()} is never right." for s in others if not s.held_out.successes)
     return (

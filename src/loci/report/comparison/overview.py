@@ -11,9 +11,10 @@ from loci.evaluation.comparison.comparison import Comparison, Pairwise
 from loci.evaluation.metrics import Estimate, Rate
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNKNOWABLE
 from loci.evaluation.scorecard import Scorecard
-from loci.report.comparison.wording import listed, p_value, people, percent, points, swatch, with_interval
+from loci.report.comparison.wording import listed, p_value, people, percent, points, swatch
 from loci.report.figures.knowledge import funnel_bars, loss_curves, rate_bars
 from loci.report.page import Cell, Page
+from loci.report.parts import interval
 from loci.report.style import NEUTRAL, series_colour
 
 SIGNIFICANT = 0.05
@@ -30,9 +31,9 @@ def add_headline(page: Page, comparison: Comparison) -> None:
     cards = []
     for _, entry, card in comparison:
         others = [split for split in (TAUGHT, HELD_OUT, NEVER_READ) if split != comparison.split]
-        note = [f"{people(comparison.split)}: {with_interval(card.accuracy.get(comparison.split))}"]
+        note = [f"{people(comparison.split)}: {interval(card.accuracy.get(comparison.split))}"]
         note += [f"{_column(split)}: {_short(_shown(card, split))}" for split in others]
-        cards.append((entry.name, card.accuracy.get(comparison.split), "; ".join(note)))
+        cards.append((entry.name, card.accuracy.get(comparison.split), "\n".join(note)))
     if comparison.baseline and (rate := comparison.baseline[1].get(comparison.split)):
         cards.append((f"always “{comparison.baseline[0]}”", rate, "the commonest known answer"))
     page.add_cards(cards)

@@ -117,7 +117,7 @@ def _add_abstention(page: Page, comparison: Comparison, found: Found) -> None:
     )
     page.add_figure(
         risk_curves(comparison.names, [card.selective.curve if card.selective else None for card in comparison.cards]),
-        "Risk against coverage over all thresholds on the probability. People of whom the text does not tell count.",
+        "Risk against coverage over all thresholds on the probability, people of whom the text does not tell included.",
     )
     metrics = ("aurc", "best_aurc")
     page.add_table(

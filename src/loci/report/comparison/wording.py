@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from loci.answering.evidence import Evidence
-from loci.evaluation.metrics import Estimate, Rate
+from loci.evaluation.metrics import Estimate
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNSTATED
 from loci.report.page import Cell, Figures, Markup
 from loci.report.style import series_colour
@@ -60,13 +60,6 @@ def meanings(metrics: Iterable[str]) -> str:
 def people(split: str) -> str:
     """What the people of a split are called."""
     return PEOPLE.get(split, split)
-
-
-def with_interval(rate: Rate | None) -> str:
-    """A share with its interval in one line of plain text."""
-    if rate is None or not rate.n:
-        return "not asked"
-    return f"{percent(rate.value)} ({100 * rate.low:.1f}–{100 * rate.high:.1f}, n\u00a0=\u00a0{rate.n:,})"
 
 
 def p_value(p: float) -> str:

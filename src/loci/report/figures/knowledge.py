@@ -39,7 +39,7 @@ CURVE_POINTS = 600
 PAUSE = 10
 """A pause is as long as this many steps."""
 AXES = {"characters": "characters read", "seconds": "training time, s"}
-PERCENT = {"range": [-1, 101], "tickvals": [0, 20, 40, 60, 80, 100]}
+PERCENT = {"range": [-2, 102], "tickvals": [0, 20, 40, 60, 80, 100]}
 
 
 def rate_bars(
@@ -225,7 +225,8 @@ def popularity_dots(names: Sequence[str], tables: Sequence[Popularity | None], t
             hovertemplate="given %{x:.1f} %<extra>%{fullData.name}</extra>",
         )
     figure.update_yaxes(autorange="reversed", type="category")
-    figure.update_xaxes(title="share of all answers, %", rangemode="tozero")
+    most = max(100 * share for table in (true, *given) for share in table.values())
+    figure.update_xaxes(title="share of all answers, %", range=[-0.03 * most, 1.05 * most])  # room for dots at 0
     figure.update_layout(height=110 + 28 * len(answers))
     return figure
 
