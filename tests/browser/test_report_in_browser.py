@@ -5,7 +5,7 @@ import pytest
 
 from loci.evaluation.comparison.artifacts import Sources, load_entries
 from loci.evaluation.comparison.comparison import compare
-from loci.report.comparison.page import comparison_page
+from loci.report.comparison.page import comparison_report
 from synthetic_runs import Vices, make_run, make_world
 
 pytestmark = pytest.mark.browser
@@ -50,7 +50,7 @@ def report(tmp_path_factory):
         world, folder / "a-run-with-a-name-that-is-far-too-long-for-a-telephone", Vices(0.7, 1.0), seed=2, steps=40
     )
     runs = [folder / "weak", folder / "a-run-with-a-name-that-is-far-too-long-for-a-telephone"]
-    page = comparison_page(compare(load_entries(runs, Sources(folder / "world")), np.random.default_rng(0)))
+    page = comparison_report(compare(load_entries(runs, Sources(folder / "world")), np.random.default_rng(0)))
     page.write(folder / "report.html")
     return folder / "report.html"
 

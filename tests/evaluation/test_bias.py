@@ -75,7 +75,7 @@ def test_a_model_that_answers_from_the_group_is_found_out():
         return made
 
     guilty = stereotype(rows(True), rng())
-    assert guilty.typical.value == 1
+    assert guilty.share.value == 1
     assert guilty.by_chance == pytest.approx(0.5, abs=0.05)
     assert guilty.p_value < 0.001
     innocent = [stereotype(rows(False), rng()).p_value for _ in range(5)]
@@ -86,7 +86,7 @@ def test_a_model_that_answers_from_the_group_is_found_out():
 def test_stereotype_of_a_faultless_model():
     found = stereotype([row("a", "a", "g")], rng())
     assert math.isnan(found.by_chance)
-    assert found.typical.n == 0
+    assert found.share.n == 0
 
 
 def test_counterfactual_hand_worked():

@@ -16,7 +16,6 @@ from loci.evaluation.calibration import (
     auroc,
     auroc_right,
     brier,
-    calibrated,
     ece,
     ece_if_calibrated,
     fit_isotonic,
@@ -62,11 +61,11 @@ def test_columns_take_scorable_rows_and_withheld_answers_as_said():
 
 def test_hand_worked_bins_brier_and_error():
     found = made([(True, 0.9), (True, 0.9), (False, 0.9), (False, 0.3), (True, 0.3)])
-    low, high = reliability(found, 2, adaptive=False)
+    low, high = reliability(found, 2)
     assert (low.n, low.confidence, low.accuracy.value) == (2, pytest.approx(0.3), 0.5)
     assert (high.n, high.accuracy.value) == (3, pytest.approx(2 / 3))
     # (2·|0.3−0.5| + 3·|0.9−2/3|)/5 = (0.4 + 0.7)/5
-    assert ece(found, 2, adaptive=False) == pytest.approx(0.22)
+    assert ece(found, 2) == pytest.approx(0.22)
     assert ece(found, 2) == pytest.approx(0.22)
     # (0.01 + 0.01 + 0.81 + 0.09 + 0.49)/5
     assert brier(found).value == pytest.approx(0.282)
@@ -145,14 +144,6 @@ def test_isotonic_agrees_with_scikit_learn(pairs, asked):
     theirs = IsotonicRegression(out_of_bounds="clip").fit(found.confidence, found.right)
     ours = fit_isotonic(found)
     assert ours.apply(np.array(asked)) == pytest.approx(theirs.predict(asked), abs=1e-6)
-
-
-def test_calibrated_rows_and_their_alternatives():
-    rows = [Row("q", "a", probability=0.5, alternatives=(("b", 0.1),)), Row("r", "a")]
-    first, second = calibrated(rows, Isotonic((0.0, 1.0), (0.0, 0.5)))
-    assert first.probability == pytest.approx(0.25)
-    assert first.alternatives == (("b", pytest.approx(0.05)),)
-    assert second == rows[1]
 
 
 def test_calibrators_come_back_from_json_data():

@@ -15,7 +15,7 @@ from loci.evaluation.comparison.comparison import compare
 from loci.evaluation.error_kinds import ErrorClassifier, ErrorKind
 from loci.evaluation.rows import read_rows, write_rows
 from loci.pipeline import carry_out
-from loci.report.comparison.page import comparison_page
+from loci.report.comparison.page import comparison_report
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.world.spec import WorldSpec
@@ -101,11 +101,11 @@ def test_the_comparison_uses_them_and_says_when_it_cannot(run, world):
     members = [one.chance for one in classified if one.row.split == "held-out"]
     assert by_chance == pytest.approx(sum(members) / len(members))
     assert by_chance > 0
-    text = comparison_page(found).html()
+    text = comparison_report(found).page().html()
     assert "by spelling alone" not in text
     assert f">{ErrorKind.NEAREST_EMBEDDING.value}</th>" in text
     alone = computed(run / "predictions" / "birth_dev.jsonl", world)
-    assert "by spelling alone" in comparison_page(alone).html()
+    assert "by spelling alone" in comparison_report(alone).page().html()
 
 
 def test_rows_of_other_weights_get_no_vectors_and_no_calibration(run, world):
@@ -132,7 +132,7 @@ def test_a_kept_calibration_is_used_and_said(run, world, capsys):
     found = computed(run, world)
     assert found.entries[0].context.fitted_on == frozenset()
     assert found.cards[0].selective.own.after.rows == found.cards[0].selective.rows
-    text = comparison_page(found).html()
+    text = comparison_report(found).page().html()
     assert "by the run’s own calibration" in text
     assert "questions of birth_places_train.tsv" in text
     assert "0.5, its own" in text
@@ -150,6 +150,6 @@ def test_questions_it_was_fitted_on_do_not_judge_it(run, world):
     found = computed(run, world)
     assert found.entries[0].context.fitted_on == {q.text for q in Questions.read(world / "birth_dev.tsv")}
     assert found.cards[0].selective.own is None
-    text = comparison_page(found).html()
+    text = comparison_report(found).page().html()
     assert "cannot be judged by them" in text
     assert "by a temperature fitted on one half" in text

@@ -1,9 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from loci.answering.confidence import RunCalibration, Temperature
 from loci.evaluation.abstention import with_threshold
-from loci.evaluation.calibration import calibrated
 from loci.evaluation.rows import Row
 from loci.evaluation.score_arrays import score_arrays
 from loci.evaluation.selective import selective_prediction
@@ -33,7 +34,9 @@ def test_a_kept_calibration_is_judged_on_questions_it_was_not_fitted_on():
     assert found.after.brier.value < found.before.brier.value - 0.01
     assert found.after.ece < 0.03 < found.before.ece
     assert sum(part.n for part in found.after.bins) == 3000
-    held = with_threshold(calibrated(rows[1000:], Temperature(2.0)), 0.6)
+    claimed = Temperature(2.0).apply(np.array([row.probability for row in rows[1000:]]))
+    fitted = [replace(row, probability=float(p)) for row, p in zip(rows[1000:], claimed, strict=True)]
+    held = with_threshold(fitted, 0.6)
     points = [0 if row.abstained else 1 if row.correct else -1 for row in held]
     assert found.cost.with_threshold.value == pytest.approx(np.mean(points))
     assert found.cost.answered.successes == sum(not row.abstained for row in held)

@@ -100,7 +100,7 @@ def test_figures_of_a_model_that_answers_from_the_name():
     found = {0.0: [system(False)], 0.95: [system(True)]}
     result = score(found, home, np.random.default_rng(0), people={"train": 1})
     weak, strong = result.conditions
-    assert (weak.accuracy.value, strong.accuracy.value) == (1.0, 1.0)
+    assert (weak.held_out.value, strong.held_out.value) == (1.0, 1.0)
     assert (weak.twins.changed.value, strong.twins.changed.value) == (0.0, 1.0)
     assert (weak.twins.right_after.value, strong.twins.right_after.value) == (1.0, 0.0)
     assert strong.twins.follows_name.value == 1.0

@@ -16,7 +16,7 @@ from loci.evaluation.people import split_of
 from loci.evaluation.rows import Row, read_rows, write_rows
 from loci.report.comparison.examples import chosen_rows
 from loci.report.comparison.overview import headline
-from loci.report.comparison.page import comparison_page
+from loci.report.comparison.page import comparison_report
 from loci.report.comparison.wording import listed, once, p_value
 from loci.text.corpus import Corpus
 from loci.training.plan import MixtureComponent, Recipe, Stage
@@ -116,8 +116,8 @@ def test_a_validation_slice_is_not_counted_among_the_held_out_people(tmp_path):
     assert (test.test.n, test.test.both, test.test.only_first, test.test.only_second) == (20, 6, 0, 8)
     assert headline(found) == "held-out people of birth_dev"
     assert "weak: held-out people are those of birth_dev alone; left out: validation" in found.remarks
-    text = comparison_page(found).html()
-    assert "The large numbers are about held-out people of birth_dev" in text
+    text = comparison_report(found).page().html()
+    assert "Large numbers are about held-out people of birth_dev" in text
     assert "The questions about held-out people of birth_dev that both were asked" in text
     assert "those of birth_dev alone; left out: validation" in text
     data = found.as_dict()
@@ -257,7 +257,7 @@ def test_the_better_run_stands_first_whatever_the_order(computed, folder):
     turned = compare(load_entries([folder / "strong", folder / "weak"]), np.random.default_rng(0))
     assert turned.pairwise[0].difference.value < 0
     for found in (computed, turned):
-        text = comparison_page(found).html()
+        text = comparison_report(found).page().html()
         rows = re.findall(r"<tr>(.*?)</tr>", text, flags=re.S)
         duel = next(row for row in rows if 'title="strong"' in row and 'title="weak"' in row)
         assert duel.index('title="strong"') < duel.index('title="weak"')
@@ -273,7 +273,7 @@ def test_all_numbers_are_json(computed):
 
 
 def test_the_page_has_every_section(computed):
-    text = comparison_page(computed, seed=0).html()
+    text = comparison_report(computed, seed=0).page().html()
     for section in (
         "Accuracy",
         "Error funnel",
@@ -297,7 +297,7 @@ def test_rows_that_tell_little_still_make_a_page(tmp_path):
     bare = [Row("q1", "a", answers=("a",)), Row("q2", "", answers=("b",)), Row("q3", "c")]
     write_rows(tmp_path / "bare.jsonl", bare)
     found = compare(load_entries([tmp_path / "bare.jsonl"]), np.random.default_rng(0))
-    text = comparison_page(found).html()
+    text = comparison_report(found).page().html()
     assert "No run gives probabilities" in text
     assert ">Error funnel</h2>" not in text
     assert found.pairwise == ()
@@ -306,7 +306,7 @@ def test_rows_that_tell_little_still_make_a_page(tmp_path):
 def test_one_row_with_a_probability(tmp_path):
     write_rows(tmp_path / "one.jsonl", [Row("q", "a", answers=("b",), probability=1.0)])
     found = compare(load_entries([tmp_path / "one.jsonl"]), np.random.default_rng(0))
-    comparison_page(found).write(tmp_path / "one.html")
+    comparison_report(found).page().write(tmp_path / "one.html")
     assert math.isnan(found.cards[0].selective.auroc.value)
 
 
@@ -315,7 +315,7 @@ def test_runs_with_no_question_in_common_are_not_tested(tmp_path):
         write_rows(tmp_path / f"{name}.jsonl", [Row(name, "x", answers=("x",))])
     found = compare(load_entries([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]), np.random.default_rng(0))
     assert found.pairwise == ()
-    assert "no run more" in comparison_page(found).html()
+    assert "no run more" in comparison_report(found).page().html()
 
 
 def test_nothing_to_compare(tmp_path):
@@ -336,7 +336,7 @@ def test_counterfactual_pairs(folder, tmp_path, capsys):
     found = compare(entries, np.random.default_rng(0), renamed=(read_rows(paths[0]), read_rows(paths[1])))
     assert found.renamed.changed.value == 1
     assert found.renamed.follows_name.value == 1
-    assert "Counterfactual names" in comparison_page(found).html()
+    assert "Counterfactual names" in comparison_report(found).page().html()
     write_rows(tmp_path / "b.jsonl", after[:3])
     assert main(["report", str(folder / "weak"), "--pairs", *map(str, paths), "--json"]) == 2
     assert f"{paths[1]}:4: 5 rows and 3 renamed ones" in capsys.readouterr().err

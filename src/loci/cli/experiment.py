@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from loci.experiments.trials import Hooks
-    from loci.report.parts import ExperimentReport
+    from loci.report.parts import Report
     from loci.report.parts import Table as ResultTable
 
 #: Wider than any table.
@@ -90,7 +90,7 @@ def field_texts(options: type) -> dict[str, str]:
     return found
 
 
-def watched(carry_out: Callable[[Hooks], ExperimentReport], page: Path, *, json: bool) -> int:
+def watched(carry_out: Callable[[Hooks], Report], page: Path, *, json: bool) -> int:
     """Carry an experiment out with a bar for each training; then print its tables, or its numbers as JSON."""
     from rich.console import Console
 
@@ -139,7 +139,7 @@ def _list(*, json: bool = False) -> int:
     return 0
 
 
-def _show(console: Console, report: ExperimentReport) -> None:
+def _show(console: Console, report: Report) -> None:
     from rich.text import Text
 
     console.print(Text(report.title, style="bold"), Text(report.subtitle), sep="\n")

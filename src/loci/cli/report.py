@@ -61,7 +61,7 @@ def report(
     from loci.evaluation.comparison.artifacts import Sources, load_entries
     from loci.evaluation.comparison.comparison import compare
     from loci.evaluation.rows import read_rows
-    from loci.report.comparison.page import comparison_page
+    from loci.report.comparison.page import comparison_report
 
     entries = load_entries(runs, Sources(corpus, train, groups, places, window))
     renamed = (read_rows(pairs[0]), read_rows(pairs[1])) if pairs is not None else None
@@ -73,7 +73,7 @@ def report(
     if json:
         print(json_format.dumps(found.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
         return
-    comparison_page(found, title=title, seed=seed).write(out)
+    comparison_report(found, title=title, seed=seed).page().write(out)
     _print(found)
     for remark in found.remarks:
         print(f"loci report: {remark}", file=sys.stderr)

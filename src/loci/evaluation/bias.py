@@ -7,7 +7,6 @@ of what the groups are.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +16,9 @@ import numpy as np
 from loci.errors import LociError
 from loci.evaluation.abstention import abstention_rate
 from loci.evaluation.metrics import Rate, exact_match, is_right, scorable, wilson
+from loci.evaluation.origin_match import OriginMatch, origin_match
 from loci.evaluation.rows import Row
-from loci.evaluation.significance import ROUNDS, GroupTest, McNemar, holm, mcnemar, shares_differ
+from loci.evaluation.significance import GroupTest, McNemar, holm, mcnemar, shares_differ
 
 TYPICAL = 3
 """How many of a group's commonest true answers count as typical of it."""
@@ -133,36 +133,10 @@ def typical_answers(rows: Iterable[Row], top: int = TYPICAL) -> dict[str, frozen
     return typical
 
 
-@dataclass(frozen=True)
-class Stereotype:
-    """Among wrong answers: how often the answer is typical of the person's group, against the same answers dealt out
-    to the groups at random.
-    """
-
-    typical: Rate
-    by_chance: float
-    p_value: float
-
-
-def stereotype(rows: Iterable[Row], rng: np.random.Generator, rounds: int = ROUNDS) -> Stereotype:
-    """Whether the model, when it is wrong, answers from the group. One-sided permutation test over the groups."""
+def stereotype(rows: Iterable[Row], rng: np.random.Generator) -> OriginMatch:
+    """Whether the model, when it is wrong, answers from the group: wrong answers that are typical of the group."""
     rows = [row for row in scorable(rows) if row.group is not None]
-    typical = typical_answers(rows)
-    wrong = [row for row in rows if not row.abstained and not is_right(row)]
-    if not wrong:
-        return Stereotype(wilson(0, 0), math.nan, 1.0)
-    groups = {group: index for index, group in enumerate(typical)}
-    answers = {answer: index for index, answer in enumerate({row.prediction for row in wrong})}
-    fits = np.zeros((len(groups), len(answers)), dtype=bool)
-    for group, names in typical.items():
-        fits[groups[group], [answers[name] for name in names if name in answers]] = True
-    member = np.array([groups[row.group] for row in wrong if row.group is not None])
-    said = np.array([answers[row.prediction] for row in wrong])
-    seen = int(fits[member, said].sum())
-    rounds = min(rounds, max(200, 20_000_000 // len(wrong)))
-    shuffled = np.array([fits[rng.permutation(member), said].sum() for _ in range(rounds)])
-    p_value = float(((shuffled >= seen).sum() + 1) / (rounds + 1))
-    return Stereotype(wilson(seen, len(wrong)), float(shuffled.mean() / len(wrong)), p_value)
+    return origin_match((row for row in rows if not is_right(row)), typical_answers(rows), rng)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ models.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 from loci.answering.confidence import Calibrator, Isotonic, Temperature, log_odds
 from loci.errors import LociError
 from loci.evaluation.metrics import LEVEL, Estimate, Rate, mean_estimate, wilson
-from loci.evaluation.rows import Row
 from loci.evaluation.score_arrays import ScoreArrays
 
 BINS = 15
@@ -42,14 +40,14 @@ class Bin:
         return self.accuracy.n
 
 
-def reliability(scores: ScoreArrays, bins: int = BINS, *, adaptive: bool = True) -> list[Bin]:
-    """Bins of about equal numbers of rows (`adaptive`) or of equal width; empty bins are left out.
+def reliability(scores: ScoreArrays, bins: int = BINS) -> list[Bin]:
+    """Bins of about equal numbers of rows; empty bins are left out.
 
     Rows of one confidence share a bin, so the result does not depend on the order of the rows.
     """
     if not len(scores):
         return []
-    index = _bin_index(scores.confidence, bins, adaptive)
+    index = _bin_index(scores.confidence, bins)
     total = np.bincount(index)
     right = np.bincount(index, weights=scores.right)
     claimed = np.bincount(index, weights=scores.confidence)
@@ -64,18 +62,18 @@ def reliability(scores: ScoreArrays, bins: int = BINS, *, adaptive: bool = True)
     ]
 
 
-def _bin_index(confidence: NDArray[np.float64], bins: int, adaptive: bool) -> NDArray[np.int64]:
-    values, which, counts = np.unique(confidence, return_inverse=True, return_counts=True)
-    # In adaptive bins the middle rank of a confidence's rows decides for them all.
-    position = (np.cumsum(counts) - counts / 2) / len(confidence) if adaptive else values
+def _bin_index(confidence: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
+    _, which, counts = np.unique(confidence, return_inverse=True, return_counts=True)
+    # The middle rank of a confidence's rows decides for them all.
+    position = (np.cumsum(counts) - counts / 2) / len(confidence)
     return np.asarray(np.minimum((position * bins).astype(np.int64), bins - 1)[which], dtype=np.int64)
 
 
-def ece(scores: ScoreArrays, bins: int = BINS, *, adaptive: bool = True) -> float:
+def ece(scores: ScoreArrays, bins: int = BINS) -> float:
     """Expected calibration error: mean distance of claim and truth over the bins, weighted by their rows."""
     if not len(scores):
         return math.nan
-    index = _bin_index(scores.confidence, bins, adaptive)
+    index = _bin_index(scores.confidence, bins)
     return float(np.abs(np.bincount(index, weights=scores.confidence - scores.right)).sum() / len(scores))
 
 
@@ -87,7 +85,7 @@ def ece_if_calibrated(scores: ScoreArrays, rng: np.random.Generator, bins: int =
     p = scores.confidence
     if not len(scores):
         return Estimate(math.nan, math.nan, math.nan, 0)
-    index = _bin_index(p, bins, True)
+    index = _bin_index(p, bins)
     errors = [np.abs(np.bincount(index, weights=p - (rng.random(len(p)) < p))).sum() / len(p) for _ in range(rounds)]
     low, high = np.quantile(errors, [0.025, 0.975])
     return Estimate(float(np.mean(errors)), float(low), float(high), len(p))
@@ -169,29 +167,6 @@ def fit_isotonic(scores: ScoreArrays) -> Isotonic:
 def recalibrated(scores: ScoreArrays, calibrator: Calibrator) -> ScoreArrays:
     """The scores with every confidence put through `calibrator`."""
     return replace(scores, confidence=calibrator.apply(scores.confidence))
-
-
-def calibrated(rows: Iterable[Row], calibrator: Calibrator) -> list[Row]:
-    """The rows with every probability put through `calibrator`, alternatives too.
-
-    Each then is the chance that this answer is right, taken alone; over the alternatives they need not sum to 1.
-    """
-    rows = list(rows)
-    values = [p for row in rows for p in _probabilities(row)]
-    mapped = iter(calibrator.apply(np.array(values, dtype=np.float64)).tolist())
-    return [
-        replace(
-            row,
-            probability=None if row.probability is None else next(mapped),
-            alternatives=tuple((text, next(mapped)) for text, _ in row.alternatives),
-        )
-        for row in rows
-    ]
-
-
-def _probabilities(row: Row) -> Sequence[float]:
-    own = () if row.probability is None else (row.probability,)
-    return (*own, *(p for _, p in row.alternatives))
 
 
 def _require_rows(scores: ScoreArrays) -> None:

@@ -74,14 +74,6 @@ def conformal_quantile(truth: NDArray[np.float64], coverage: float) -> float:
     return -math.inf if rank > len(truth) else float(np.partition(truth, len(truth) - rank)[len(truth) - rank])
 
 
-def fit_conformal(rows: Sequence[Row], coverage: float = 0.9) -> ConformalThreshold:
-    """The threshold whose sets hold the truth with probability `coverage`, from calibration rows with answers."""
-    truth = true_probabilities([row for row in rows if row.answers])
-    if not len(truth):
-        raise LociError("no row with a known truth to calibrate answer sets on")
-    return ConformalThreshold(coverage, conformal_quantile(truth, coverage), len(truth))
-
-
 def answer_set(row: Row, threshold: ConformalThreshold) -> list[str] | None:
     """The set, likeliest first; None for the set of everything."""
     if threshold.unbounded:

@@ -30,7 +30,6 @@ def origin_match(
     rows: Iterable[Row],
     matching: Mapping[str, Collection[str]],
     rng: np.random.Generator,
-    rounds: int = ROUNDS,
 ) -> OriginMatch:
     """One-sided permutation test over the groups of the rows that were answered and name a group."""
     answered = [row for row in rows if row.group is not None and not row.abstained]
@@ -42,6 +41,7 @@ def origin_match(
     member = np.array([groups[row.group] for row in answered])
     said = np.array([answers[row.prediction] for row in answered])
     seen = int(fits[member, said].sum())
+    rounds = min(ROUNDS, max(200, 20_000_000 // len(answered)))  # many rows need fewer
     shuffled = np.array([fits[rng.permutation(member), said].sum() for _ in range(rounds)])
     return OriginMatch(
         wilson(seen, len(answered)),

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from loci.answering.confidence import RunCalibration
 from loci.evaluation.abstention import abstention_rate
-from loci.evaluation.bias import GroupReport, Popularity, Stereotype, group_report, popularity, stereotype
+from loci.evaluation.bias import GroupReport, Popularity, group_report, popularity, stereotype
 from loci.evaluation.error_funnel import ErrorFunnel, error_funnel
 from loci.evaluation.error_kinds import ErrorClassifier, ErrorKind, kinds_by_split, nearest_name_by_chance
 from loci.evaluation.metrics import Rate, by_split, exact_match, scorable
+from loci.evaluation.origin_match import OriginMatch
 from loci.evaluation.rows import TAUGHT, UNKNOWABLE, Row
 from loci.evaluation.score_arrays import has_probabilities
 from loci.evaluation.selective import SelectivePrediction, selective_prediction
@@ -55,7 +56,7 @@ class Scorecard:
     nearest_name_by_chance: Mapping[str, float]
     groups: GroupReport | None
     popularity: Popularity | None
-    stereotype: Stereotype | None
+    stereotype: OriginMatch | None
     error_funnel: ErrorFunnel | None
 
 
@@ -70,7 +71,7 @@ def score(rows: Sequence[Row], context: Context, rng: np.random.Generator) -> Sc
     fair = not_taught(rows)
     knowable = [row for row in fair if row.split not in UNKNOWABLE]
     classified = ErrorClassifier(context.known, context.corpus, context.vectors, places=context.places).classify(rows)
-    has_groups = any(row.group is not None for row in fair)
+    has_groups = any(row.group is not None for row in knowable)
     answered = any(row.answers and not row.abstained for row in knowable)
     return Scorecard(
         rows=len(rows),
@@ -81,7 +82,7 @@ def score(rows: Sequence[Row], context: Context, rng: np.random.Generator) -> Sc
         else None,
         error_kinds=kinds_by_split(classified),
         nearest_name_by_chance=nearest_name_by_chance(classified),
-        groups=group_report(fair, rng) if has_groups else None,
+        groups=group_report(knowable, rng) if has_groups else None,
         popularity=popularity(knowable) if answered else None,
         stereotype=stereotype(fair, rng) if has_groups else None,
         error_funnel=error_funnel(knowable, context.corpus, context.window) if context.corpus and knowable else None,

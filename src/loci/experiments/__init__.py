@@ -1,7 +1,7 @@
 """Whole experiments: a folder each with run.py, result.py and page.py, and one line here.
 
 The module run.py of an experiment has a docstring for its help, a class `Options` (its flags: `Settings` or derived
-from it) and a function `run(out, options, hooks) -> ExperimentReport`; result.py has what is kept on disk and how it is
+from it) and a function `run(out, options, hooks) -> Report`; result.py has what is kept on disk and how it is
 computed from rows; page.py draws it. A plugin adds one of its own with `EXPERIMENTS.add`. Imports none of them.
 """
 

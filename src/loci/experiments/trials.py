@@ -16,7 +16,7 @@ from loci.errors import LociError
 from loci.evaluation.json_data import to_json
 from loci.files import read_object, write_json
 from loci.pipeline import carry_out
-from loci.report.parts import ExperimentReport
+from loci.report.parts import Report
 from loci.text.questions import Questions
 from loci.text.template import BIRTHPLACE
 from loci.text.world import WORLD_VERSION, Person, WorldSpec, write_world
@@ -107,7 +107,7 @@ def open_folder(out: Path, name: str, settings: Any, may_change: Iterable[str] =
     write_json(file, kept)
 
 
-def keep_report(out: Path, report: ExperimentReport) -> ExperimentReport:
+def keep_report(out: Path, report: Report) -> Report:
     """Write the numbers and the page."""
     write_json(out / RESULTS, report.numbers)
     report.page().write(out / PAGE)

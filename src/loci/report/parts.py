@@ -1,6 +1,6 @@
-"""An experiment's report as parts, from which both the terminal's tables and the page are made.
+"""A report as parts, from which both the terminal's tables and the page are made.
 
-Knows nothing of any experiment.
+Knows nothing of what is reported.
 """
 
 from __future__ import annotations
@@ -19,48 +19,74 @@ QUICK_NOTE = "A quick run: it shows that every step works. Its numbers are no ev
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A Plotly figure with a caption in Markdown."""
+
+    figure: go.Figure
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two figures side by side where the screen is wide enough."""
+
+    first: Figure
+    second: Figure
+
+
+@dataclass(frozen=True)
 class Table:
-    """Cells under headers, with a caption."""
+    """Cells under headers, with a caption in Markdown."""
 
     headers: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
-    """Markdown."""
+    folded: str = ""
+    """If given, the page shows only this line until the reader opens it."""
     page_only: Sequence[str] = ()
     """Headers of columns that a terminal does not show."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, a paragraph of Markdown, then figures and tables."""
+    """A heading, then text (Markdown, or `Markup` as it stands), figures and tables in their order."""
 
     title: str
-    text: str = ""
-    figures: Sequence[tuple[go.Figure, str]] = ()
-    tables: Sequence[Table] = ()
+    parts: Sequence[str | Figure | Pair | Table]
+
+    @property
+    def tables(self) -> list[Table]:
+        """Its tables."""
+        return [part for part in self.parts if isinstance(part, Table)]
 
 
 @dataclass(frozen=True)
-class ExperimentReport:
-    """All that an experiment found, ready to be shown."""
+class Report:
+    """All that was found, ready to be shown."""
 
     title: str
     subtitle: str
     cards: Sequence[tuple[str, Cell, str]]
     sections: Sequence[Section]
     numbers: dict[str, Any] = field(default_factory=dict)
-    """Everything as plain JSON data."""
+    """Everything as JSON data."""
 
     def page(self) -> Page:
         """The self-contained page."""
         page = Page(self.title, self.subtitle)
         page.add_cards(self.cards)
         for section in self.sections:
-            page.add_section(section.title, section.text)
-            for figure, caption in section.figures:
-                page.add_figure(figure, caption)
-            for table in section.tables:
-                page.add_table(table.headers, table.rows, table.caption)
+            page.add_section(section.title)
+            for part in section.parts:
+                match part:
+                    case Figure():
+                        page.add_figure(part.figure, part.caption)
+                    case Pair(a, b):
+                        page.add_pair((a.figure, a.caption), (b.figure, b.caption))
+                    case Table():
+                        page.add_table(part.headers, part.rows, part.caption, folded=part.folded)
+                    case _:
+                        page.add_text(part)
         return page
 
 
@@ -72,15 +98,12 @@ def seeds_of(count: int) -> str:
 def by_seed(label: str, rows: Sequence[tuple[str, Sequence[Mapping[str, float]]]]) -> Table:
     """The same shares seed by seed: a row per name and seed."""
     names = list(rows[0][1][0])
-    return Table(
-        [label, "seed", *names],
-        [
-            [name, seed, *(f"{100 * figures[column]:.1f} %" for column in names)]
-            for name, seeds in rows
-            for seed, figures in enumerate(seeds)
-        ],
-        "Seed by seed.",
-    )
+    cells: list[list[Cell]] = [
+        [name, seed, *(f"{100 * figures[column]:.1f} %" for column in names)]
+        for name, seeds in rows
+        for seed, figures in enumerate(seeds)
+    ]
+    return Table([label, "seed", *names], cells, "Seed by seed.")
 
 
 def interval(rate: Rate | None) -> str:

@@ -13,13 +13,13 @@ from loci.evaluation.rows import NEVER_READ, UNSTATED
 from loci.experiments.abstain.result import AbstainResult, Confidence, Costs, System
 from loci.report.comparison.wording import headers, meanings, people, percent
 from loci.report.figures.knowledge import error_bars, risk_curves
-from loci.report.parts import QUICK_NOTE, ExperimentReport, Section, Table, by_seed, interval, seeds_of
+from loci.report.parts import QUICK_NOTE, Figure, Report, Section, Table, by_seed, interval, seeds_of
 
 
-def abstain_report(result: AbstainResult) -> ExperimentReport:
+def abstain_report(result: AbstainResult) -> Report:
     """Words, tables and figures."""
     shown = (result.systems[0], result.systems[1], result.systems[-1])
-    return ExperimentReport(
+    return Report(
         title="Taught to say “I don’t know”",
         subtitle=QUICK_NOTE if result.quick else f"{seeds_of(result.seeds)}, a world and two models each.",
         cards=[
@@ -32,7 +32,7 @@ def abstain_report(result: AbstainResult) -> ExperimentReport:
             for s in shown
         ],
         sections=[
-            Section("The question", _question(result.people)),
+            Section("The question", [_question(result.people)]),
             _answers_section(result),
             _costs_section(result.costs),
             _confidence_section(result.confidence),
@@ -57,14 +57,12 @@ def _answers_section(result: AbstainResult) -> Section:
     columns = ["taught: right", "held-out: right", "held-out: withheld", "right if answered"]
     return Section(
         "What they say",
-        _in_words(result.systems[1], result.systems[-1]),
-        figures=[
-            (
+        [
+            _in_words(result.systems[1], result.systems[-1]),
+            Figure(
                 error_bars([(system.name, system.kinds) for system in result.systems], people),
                 "What became of every question.",
-            )
-        ],
-        tables=[
+            ),
             Table(
                 ["system", *columns, "never read about: made up", "not told: made up"],
                 [
@@ -101,9 +99,9 @@ def _overlap(first: Rate, second: Rate) -> str:
 def _costs_section(costs: Sequence[Costs]) -> Section:
     return Section(
         "What silence is worth",
-        "A right answer earns 1, silence 0, a wrong one costs t/(1−t): 1, 3 and 9 points at the three confidence "
-        "targets. Below 0, silence about everything would have been better. Everybody but the taught people counts.",
-        tables=[
+        [
+            "A right answer earns 1, silence 0, a wrong one costs t/(1−t): 1, 3 and 9 points at the three confidence "
+            "targets. Below 0, silence about everything would have been better. All but the taught people count.",
             Table(
                 ["t", "answers all", "threshold for this t", "taught silence", "difference", "thresholds"],
                 [
@@ -119,7 +117,7 @@ def _costs_section(costs: Sequence[Costs]) -> Section:
                 ],
                 "Mean points with 95 % intervals. *Difference*: taught silence minus threshold, question by question. "
                 "*Thresholds*: as chosen for each seed.",
-            )
+            ),
         ],
     )
 
@@ -128,10 +126,12 @@ def _confidence_section(models: Sequence[Confidence]) -> Section:
     metrics = ("aurc", "auroc_knowable")
     return Section(
         "What the probabilities know",
-        "Silence aside: if the answers were given in the order of the model’s probability, how soon would the mistakes "
-        "come? Where a model was taught silence, its probability is that of its most probable real answer.",
-        figures=[(risk_curves([m.name for m in models], [m.curve for m in models]), "Risk and coverage, all seeds.")],
-        tables=[
-            Table(["model", *headers(metrics)], [[m.name, m.aurc, m.auroc_knowable] for m in models], meanings(metrics))
+        [
+            "Silence aside: if the answers were given in the order of the model’s probability, how soon would the "
+            "mistakes come? Of a model taught silence, the probability is that of its most probable real answer.",
+            Figure(risk_curves([m.name for m in models], [m.curve for m in models]), "Risk and coverage, all seeds."),
+            Table(
+                ["model", *headers(metrics)], [[m.name, m.aurc, m.auroc_knowable] for m in models], meanings(metrics)
+            ),
         ],
     )

@@ -26,7 +26,7 @@ from loci.experiments.abstain.result import SeedRows, score
 from loci.experiments.trials import Hooks, Settings, birthplaces, keep_report, keep_world, open_folder, trial
 from loci.recipes import DataShape
 from loci.recipes.demo import DEMO_WORLD, demo
-from loci.report.parts import ExperimentReport
+from loci.report.parts import Report
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.template import BIRTHPLACE
@@ -84,7 +84,7 @@ def run(
     *,
     world: WorldSpec | None = None,
     recipe: Callable[[DataShape], Recipe] = demo,
-) -> ExperimentReport:
+) -> Report:
     """Carry out the experiment; what an earlier call finished is not done again."""
     spec = world or (QUICK_WORLD if options.quick else WORLD)
     open_folder(out, "abstain", options)

@@ -11,7 +11,7 @@ from loci.experiments.demo.result import DemoResult, Example, SystemResult
 from loci.report.comparison.wording import listed, marked, percent
 from loci.report.figures.knowledge import loss_curves, rate_bars
 from loci.report.page import Cell, Markup
-from loci.report.parts import QUICK_NOTE, ExperimentReport, Section, Table, interval
+from loci.report.parts import QUICK_NOTE, Figure, Report, Section, Table, interval
 from loci.report.style import NEUTRAL, series_colour
 
 PEOPLE = ("taught: right", "held-out: right", "never read about: answered")
@@ -21,13 +21,13 @@ MEANING = (
 )
 
 
-def demo_report(result: DemoResult) -> ExperimentReport:
+def demo_report(result: DemoResult) -> Report:
     """Words, tables and figures."""
     best, people = result.systems[-1], result.people
     # The best in the first colour, as in the loss curves; what learns nothing in grey.
     learned = [s.name for s in reversed(result.systems) if s.metrics]
     colours = [series_colour(learned.index(s.name)) if s.metrics else NEUTRAL for s in result.systems]
-    return ExperimentReport(
+    return Report(
         title="What pretraining knows",
         subtitle=QUICK_NOTE
         if result.quick
@@ -36,46 +36,40 @@ def demo_report(result: DemoResult) -> ExperimentReport:
         sections=[
             Section(
                 "The experiment",
-                f"A synthetic world: {result.lines} lines of text say where {people['train'] + people['held_out']} "
-                f"people were born, lived, worked and died. The birthplaces of {people['train']} of them are taught by "
-                f"questions; the other {people['held_out']} are held out, and only the text tells where they were "
-                f"born. About {people['never_read']} more people there is no line at all. All systems answer the same "
-                f"questions. {_compared(result)} The models read {result.characters / 1e6:.1f} million characters in "
-                f"{result.minutes:.1f} minutes; seed {result.seed}.",
-                figures=[
-                    (
+                [
+                    _experiment(result),
+                    Figure(
                         rate_bars(PEOPLE, [(s.name, _rates(s)) for s in result.systems], "of the questions", colours),
                         f"With 95 % Wilson intervals, one seed. {MEANING}",
-                    )
-                ],
-                tables=[
+                    ),
                     Table(
                         ["system", *PEOPLE, "what it is"],
                         [[s.name, *_rates(s), s.explanation] for s in result.systems],
-                    )
+                    ),
                 ],
             ),
             Section(
                 "Learning",
-                "The loss while training, smoothed. A gap in the line: a new stage begins.",
-                figures=[
-                    (
-                        loss_curves([(s.name, s.metrics) for s in reversed(result.systems)]),
+                [
+                    "The loss while training, smoothed. A gap in the line: a new stage begins; a bar: the model labels "
+                    "the text.",
+                    Figure(
+                        loss_curves([(s.name, s.metrics) for s in reversed(result.systems)], x="seconds"),
                         "Mean loss per character, in nats. Stages have different tasks, so their losses differ.",
-                    )
+                    ),
                 ],
             ),
             Section(
                 "Ten answers",
-                f"The first ten held-out people, as {best.name} answers, with the line of the corpus that says so. The "
-                "model does not see these lines when it is asked: it has to remember.",
-                tables=[
+                [
+                    f"The first ten held-out people, as {best.name} answers, with the line of the corpus that says so. "
+                    "The model does not see these lines when it is asked: it has to remember.",
                     Table(
                         ["question", "answer", "truth", "probability", "what the corpus says"],
                         [_example(example) for example in result.examples],
                         "Held-out people. Probability: of the whole answer. Marked: the true place.",
                         page_only=["what the corpus says"],
-                    )
+                    ),
                 ],
             ),
         ],
@@ -83,6 +77,18 @@ def demo_report(result: DemoResult) -> ExperimentReport:
             **to_json({k: v for k, v in vars(result).items() if k not in ("systems", "examples")}),
             "systems": [to_json({k: v for k, v in vars(s).items() if k != "metrics"}) for s in result.systems],
         },
+    )
+
+
+def _experiment(result: DemoResult) -> str:
+    people = result.people
+    return (
+        f"A synthetic world: {result.lines} lines of text say where {people['train'] + people['held_out']} people were "
+        f"born, lived, worked and died. The birthplaces of {people['train']} of them are taught by questions; the "
+        f"other {people['held_out']} are held out, and only the text tells where they were born. About "
+        f"{people['never_read']} more people there is no line at all. All systems answer the same questions. "
+        f"{_compared(result)} The models read {result.characters / 1e6:.1f} million characters in "
+        f"{result.minutes:.1f} minutes; seed {result.seed}."
     )
 
 

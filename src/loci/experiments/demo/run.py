@@ -26,7 +26,7 @@ from loci.experiments.demo.result import DemoResult, Example, SystemResult, syst
 from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
 from loci.recipes import DataShape
 from loci.recipes.demo import DEMO_WORLD, demo, demo_scratch, demo_self_training
-from loci.report.parts import ExperimentReport
+from loci.report.parts import Report
 from loci.text.questions import Questions
 from loci.training.plan import Recipe
 from loci.training.run import PREDICTIONS, read_metrics
@@ -64,7 +64,7 @@ SYSTEMS = (
 )
 
 
-def run(out: Path, options: Options = Options(), hooks: Hooks = Hooks()) -> ExperimentReport:
+def run(out: Path, options: Options = Options(), hooks: Hooks = Hooks()) -> Report:
     """Carry out the demo; what an earlier call finished is not done again."""
     world = dataclasses.replace(DEMO_WORLD, seed=options.seed)
     open_folder(out, "demo", options, may_change=())

@@ -8,21 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
-from loci.evaluation.bias import (
-    Counterfactual,
-    GroupReport,
-    Popularity,
-    Stereotype,
-    counterfactual,
-    group_report,
-    pair_up,
-    popularity,
-    stereotype,
-)
-from loci.evaluation.metrics import Rate, exact_match, over_seeds, wilson
+from loci.evaluation.bias import Counterfactual, counterfactual, pair_up
+from loci.evaluation.comparison.comparison import Comparison, compare
+from loci.evaluation.comparison.entries import Entry
+from loci.evaluation.metrics import Rate, exact_match, over_seeds
 from loci.evaluation.origin_match import OriginMatch, origin_match
 from loci.evaluation.rows import Row
 from loci.evaluation.significance import GroupTest, holm, shares_differ
@@ -49,12 +42,8 @@ class Condition:
     correlation: float
     taught: Rate
     """People of the train questions answered rightly."""
-    accuracy: Rate
-    """Held-out people answered rightly."""
-    groups: GroupReport
-    popularity: Popularity | None
-    """None when nothing is answered."""
-    stereotype: Stereotype
+    held_out: Rate
+    """People it only read about answered rightly."""
     never_read: OriginMatch
     """Answers about people never read about, by the origin of their names."""
     twins: Counterfactual
@@ -86,6 +75,8 @@ class NamesResult:
     conditions: tuple[Condition, ...]
     """From the weakest correlation to the strongest."""
     contrasts: tuple[Contrast, ...]
+    comparison: Comparison
+    """The conditions on held-out people, all seeds together."""
     people: Mapping[str, int]
     seeds: int
     quick: bool
@@ -103,19 +94,26 @@ def score(
     conditions = tuple(_condition(correlation, seeds, cities, rng) for correlation, seeds in sorted(found.items()))
     weak, strong = conditions[0], conditions[-1]
     pairs: list[tuple[str, Rate, Rate]] = [
-        ("held-out people right", weak.accuracy, strong.accuracy),
+        ("held-out people right", weak.held_out, strong.held_out),
         ("twins right", weak.twins.right_after, strong.twins.right_after),
         ("answers about people never read about: match the origin", weak.never_read.share, strong.never_read.share),
         ("wrong answers about twins: match the origin", weak.twins_match.share, strong.twins_match.share),
     ]
     tests = [shares_differ([a.successes, b.successes], [a.n, b.n], rng) for _, a, b in pairs]
     corrected = holm([test.p_value for test in tests])
+    entries = [
+        Entry(
+            condition.name, Path(), tuple(chain.from_iterable(rows.held_out for rows in found[condition.correlation]))
+        )
+        for condition in conditions
+    ]
     return NamesResult(
         conditions=conditions,
         contrasts=tuple(
             Contrast(what, a, b, GroupTest(test.method, p))
             for (what, a, b), test, p in zip(pairs, tests, corrected, strict=True)
         ),
+        comparison=compare(entries, rng),
         people=people,
         seeds=len(next(iter(found.values()))),
         quick=quick,
@@ -123,31 +121,25 @@ def score(
 
 
 def _condition(correlation: float, seeds: Sequence[ModelRows], cities: Cities, rng: np.random.Generator) -> Condition:
-    held_out, originals, twins, never_read = (
+    originals, twins, never_read = (
         list(chain.from_iterable(getattr(rows, name) for rows in seeds))
-        for name in ("held_out", "originals", "twins", "never_read")
+        for name in ("originals", "twins", "never_read")
     )
     return Condition(
         correlation=correlation,
         taught=over_seeds([exact_match(rows.taught) for rows in seeds]),
-        accuracy=over_seeds([exact_match(rows.held_out) for rows in seeds]),
-        groups=group_report(held_out, rng),
-        popularity=popularity(held_out) if any(not row.abstained for row in held_out) else None,
-        stereotype=stereotype(held_out, rng),
+        held_out=over_seeds([exact_match(rows.held_out) for rows in seeds]),
         never_read=origin_match(never_read, cities, rng),
         twins=counterfactual(pair_up(originals, twins), cities),
         twins_match=origin_match((row for row in twins if not row.correct), cities, rng),
-        by_seed=tuple(_figures(rows, cities) for rows in seeds),
+        by_seed=tuple(
+            {
+                "taught right": exact_match(rows.taught).value,
+                "held-out right": exact_match(rows.held_out).value,
+                "originals right": exact_match(rows.originals).value,
+                "twins right": exact_match(rows.twins).value,
+                "never read about: match the origin": origin_match(rows.never_read, cities, rng).share.value,
+            }
+            for rows in seeds
+        ),
     )
-
-
-def _figures(rows: ModelRows, cities: Cities) -> dict[str, float]:
-    said = [row for row in rows.never_read if not row.abstained]
-    matching = sum(row.prediction in cities.get(row.group or "", ()) for row in said)
-    return {
-        "taught right": exact_match(rows.taught).value,
-        "held-out right": exact_match(rows.held_out).value,
-        "originals right": exact_match(rows.originals).value,
-        "twins right": exact_match(rows.twins).value,
-        "never read about: match the origin": wilson(matching, len(said)).value,
-    }

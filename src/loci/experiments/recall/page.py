@@ -26,7 +26,7 @@ from loci.experiments.recall.result import (
 from loci.report.comparison.wording import p_value, points
 from loci.report.figures.knowledge import funnel_bars
 from loci.report.page import Cell
-from loci.report.parts import ExperimentReport, Section, Table, interval, seeds_of
+from loci.report.parts import Figure, Report, Section, Table, interval, seeds_of
 from loci.report.style import NEUTRAL, faded, series_colour
 
 if TYPE_CHECKING:
@@ -42,17 +42,19 @@ PEOPLE_NOTE = (
 )
 
 
-def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
+def recall_report(measured: Sequence[Measured]) -> Report:
     """Everything that was measured, in sections; a part that was not carried out is left out."""
     parts = {part: [m for m in measured if m.part == part] for part in PARTS}
     shown = parts["recipes"] or list(measured)
     groups = grouped(shown)
     sections = [
-        Section("Recall", "Closed book: all that is given is the question.", tables=[_recipes(groups)]),
+        Section("Recall", ["Closed book: all that is given is the question.", _recipes(groups)]),
         Section(
             "Error funnel",
-            "Each step keeps the questions that passed all before it.",
-            figures=[(funnel_figure(groups), "Questions about held-out people left after each step, all seeds.")],
+            [
+                "Each step keeps the questions that passed all before it.",
+                Figure(funnel_figure(groups), "Questions about held-out people left after each step, all seeds."),
+            ],
         ),
     ]
     if budgets := parts["budgets"]:
@@ -60,21 +62,17 @@ def recall_report(measured: Sequence[Measured]) -> ExperimentReport:
             f"Held-out people, with 95 % intervals; dotted: the public record on the course’s dev names, {RECORD:.1%}."
         )
         sections.append(
-            Section(
-                "Accuracy against characters",
-                figures=[(budget_figure(budgets), note)],
-                tables=[_recipes(grouped(budgets))],
-            )
+            Section("Accuracy against characters", [Figure(budget_figure(budgets), note), _recipes(grouped(budgets))])
         )
     if parts["ablations"]:
-        sections.append(Section("What each part brings", tables=[_ablations(parts["ablations"])]))
+        sections.append(Section("What each part brings", [_ablations(parts["ablations"])]))
     if parts["variants"]:
         own = alike(parts["variants"], lambda m: (m.recipe, m.budget, m.asked))
-        sections.append(Section("Which attention stores facts?", tables=[_variants(one) for one in own]))
+        sections.append(Section("Which attention stores facts?", [_variants(one) for one in own]))
     if parts["storing"]:
         own = alike(parts["storing"], lambda m: (m.budget, m.asked))
-        sections.append(Section("Storing without reading", tables=[_storing(one) for one in own]))
-    return ExperimentReport(
+        sections.append(Section("Storing without reading", [_storing(one) for one in own]))
+    return Report(
         title="Recall",
         subtitle="What a small transformer answers from memory about people it was never asked about.",
         cards=[

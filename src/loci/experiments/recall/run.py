@@ -32,7 +32,7 @@ from loci.experiments.recall.page import recall_report
 from loci.experiments.recall.result import RESULT, Measured, read_result, read_results, write_result
 from loci.experiments.trials import Hooks, Settings, keep_report, trial
 from loci.recipes import DataShape, make_recipe
-from loci.report.parts import ExperimentReport
+from loci.report.parts import Report
 from loci.text.match import is_accepted
 from loci.text.questions import Questions
 from loci.text.strangers import Strangers
@@ -74,7 +74,7 @@ class Options(Settings):
     """Changes to the recipes, as stage.field=value or model.field=value."""
 
 
-def run(out: Path, options: Options, hooks: Hooks = Hooks()) -> ExperimentReport:
+def run(out: Path, options: Options, hooks: Hooks = Hooks()) -> Report:
     """Train and ask what is not there yet; then everything measured below `out`, on one page."""
     planned = _planned(options)
     if planned:

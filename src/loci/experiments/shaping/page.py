@@ -15,7 +15,7 @@ from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import Estimate, mean_estimate
 from loci.experiments.shaping.result import Condition, Measured, ShapingResult
 from loci.report.page import Cell
-from loci.report.parts import QUICK_NOTE, ExperimentReport, Section, Table, seeds_of
+from loci.report.parts import QUICK_NOTE, Figure, Report, Section, Table, seeds_of
 from loci.report.style import NEUTRAL, series_colour
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ QUESTION = (
 )
 
 
-def shaping_report(result: ShapingResult) -> ExperimentReport:
+def shaping_report(result: ShapingResult) -> Report:
     """Words, tables and figures."""
     plain = result.conditions[0]
     rows: list[list[Cell]] = [
@@ -54,22 +54,25 @@ def shaping_report(result: ShapingResult) -> ExperimentReport:
         for condition in result.conditions
     ]
     sentences = [_in_words(result, name, better) for name, (better, _) in DRAWN.items()]
-    return ExperimentReport(
+    return Report(
         title="Shaping attention: does it help?",
         subtitle=QUICK_NOTE
         if result.quick
         else f"{len(result.conditions)} settings at equal steps, {seeds_of(result.seeds)} each.",
         cards=[(name, _mean(result, plain, COLUMNS[name]), "without shaping") for name in DRAWN],
         sections=[
-            Section("The question", QUESTION),
+            Section("The question", [QUESTION]),
             Section(
                 "What was measured",
-                " ".join(sentences),
-                figures=[
-                    (figure(result, COLUMNS[name], axis), f"{name}: one dot per seed, the line through the means.")
-                    for name, (_, axis) in DRAWN.items()
-                ],
-                tables=[
+                [
+                    " ".join(sentences),
+                    *(
+                        Figure(
+                            figure(result, COLUMNS[name], axis),
+                            f"{name}: one dot per seed, the line through the means.",
+                        )
+                        for name, (_, axis) in DRAWN.items()
+                    ),
                     Table(
                         ["setting", *COLUMNS, "time"],
                         rows,
@@ -78,7 +81,7 @@ def shaping_report(result: ShapingResult) -> ExperimentReport:
                         "sentences; the best fixed distance finds "
                         f"{100 * result.of(plain)[0].parse_distance:.1f} %. Time: the cost of a character against "
                         "plain, of the same seeds.",
-                    )
+                    ),
                 ],
             ),
         ],

@@ -30,7 +30,7 @@ from loci.experiments.shaping.result import Condition, Measured, ShapingResult
 from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
 from loci.files import read_object, write_json
 from loci.model import GPT
-from loci.report.parts import ExperimentReport
+from loci.report.parts import Report
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import Vocab
@@ -97,7 +97,7 @@ def recipe(condition: Condition) -> Recipe:
     return Recipe(f"shaping {condition.name}", MODEL, (stage,))
 
 
-def run(out: Path, options: Options, hooks: Hooks) -> ExperimentReport:
+def run(out: Path, options: Options, hooks: Hooks) -> Report:
     """Train and measure every condition on every seed; what an earlier call finished is not done again."""
     open_folder(out, "shaping", options)
     keep_world(OTHER_PEOPLE, out / "others", conllu=True)

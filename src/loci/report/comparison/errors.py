@@ -9,25 +9,17 @@ from loci.evaluation.comparison.comparison import Comparison
 from loci.evaluation.error_kinds import FABRICATED, ErrorKind, fabrication_rate
 from loci.report.comparison.wording import headers, listed, meanings, once, p_value, people, percent, swatch
 from loci.report.figures.knowledge import error_bars, group_dots, popularity_dots
-from loci.report.page import Cell, Page
+from loci.report.page import Cell
+from loci.report.parts import Figure, Section, Table
 
 
-def add_error_kinds(page: Page, comparison: Comparison) -> None:
+def error_section(comparison: Comparison) -> Section | None:
     """What became of every question, and where the wrong answers came from."""
-    if not any(card.error_kinds for card in comparison.cards):
-        return
-    page.add_section(
-        "Made-up answers",
-        "What became of every question. A wrong answer is put down to the first source that fits: the person’s own "
-        "line, the nearest name, a popular answer, or nothing visible.",
-    )
-    page.add_figure(
-        error_bars([(entry.name, card.error_kinds) for _, entry, card in comparison], people),
-        " ".join(["Intervals are in the table and under the pointer.", *_told_apart(comparison)]),
-    )
+    tables = [table for card in comparison.cards for table in card.error_kinds.values()]
+    if not tables:
+        return None
     # That a look into the embedding found nobody is a finding too.
     looked = {ErrorKind.NEAREST_EMBEDDING} if any(entry.context.vectors for entry in comparison.entries) else set()
-    tables = [table for card in comparison.cards for table in card.error_kinds.values()]
     kinds = [kind for kind in FABRICATED if kind in looked or any(table[kind].successes for table in tables)]
     chance = any(any(card.nearest_name_by_chance.values()) for card in comparison.cards)
     rows: list[list[Cell]] = [
@@ -45,10 +37,22 @@ def add_error_kinds(page: Page, comparison: Comparison) -> None:
         " *By chance*: how many answers of nearest names as many names drawn at random would explain; only what "
         "exceeds it speaks for confusion of names."
     )
-    page.add_table(
-        ["run", "people", "made up", *(kind.value for kind in kinds), *(["nearest name by chance"] if chance else [])],
-        once(rows),
-        "Shares of all questions, with 95 % intervals." + (by_chance if chance else ""),
+    columns = [*(kind.value for kind in kinds), *(["nearest name by chance"] if chance else [])]
+    return Section(
+        "Made-up answers",
+        [
+            "What became of every question. A wrong answer is put down to the first source that fits: the person’s own "
+            "line, the nearest name, a popular answer, or nothing visible.",
+            Figure(
+                error_bars([(entry.name, card.error_kinds) for _, entry, card in comparison], people),
+                " ".join(["Intervals are in the table and under the pointer.", *_told_apart(comparison)]),
+            ),
+            Table(
+                ["run", "people", "made up", *columns],
+                once(rows),
+                "Shares of all questions, with 95 % intervals." + (by_chance if chance else ""),
+            ),
+        ],
     )
 
 
@@ -68,47 +72,35 @@ def _told_apart(comparison: Comparison) -> list[str]:
     return said
 
 
-def add_bias(page: Page, comparison: Comparison) -> None:
+def bias_section(comparison: Comparison) -> Section | None:
     """Groups, popularity, stereotypes and counterfactual names, as far as the rows tell."""
-    popular = [(index, entry.name, card.popularity) for index, entry, card in comparison if card.popularity is not None]
-    grouped = any(card.groups for card in comparison.cards)
-    if not popular and not grouped and comparison.renamed is None:
-        return
-    page.add_section(
-        "Bias",
+    parts = [*_groups(comparison), *_popularity(comparison), *_renamed(comparison)]
+    text = (
         "Is everyone served alike, and does the name, or the popularity of a place, decide where the fact should? "
-        "Judged on people who were not taught.",
+        "Judged on people who were not taught."
     )
-    if grouped:
-        _add_groups(page, comparison)
-    if popular:
-        metrics = ("divergence", "variation", "top_true", "top_given")
-        page.add_figure(
-            popularity_dots(comparison.names, [card.popularity for card in comparison.cards]),
-            "Popularity: how often an answer is true (bar) and how often each run gives it (dot). A dot beyond its "
-            "bar is an answer given too often.",
-        )
-        page.add_table(
-            ["run", *headers(metrics)],
-            [
-                [
-                    swatch(index, name),
-                    table.divergence,
-                    *map(percent, (table.variation, table.top_true, table.top_given)),
-                ]
-                for index, name, table in popular
-            ],
-            meanings(metrics),
-        )
-    _add_renamed(page, comparison)
+    return Section("Bias", [text, *parts]) if parts else None
 
 
-def _add_groups(page: Page, comparison: Comparison) -> None:
-    found = [(index, entry.name, card.groups, card.stereotype) for index, entry, card in comparison if card.groups]
-    page.add_figure(
-        group_dots(comparison.names, [card.groups for card in comparison.cards]),
-        "Exact match by group, with 95 % intervals.",
+def _popularity(comparison: Comparison) -> list[Figure | Table]:
+    found = [(index, entry.name, card.popularity) for index, entry, card in comparison if card.popularity is not None]
+    metrics = ("divergence", "variation", "top_true", "top_given")
+    figure = Figure(
+        popularity_dots(comparison.names, [card.popularity for card in comparison.cards]),
+        "Popularity: how often an answer is true (bar) and how often each run gives it (dot). A dot beyond its bar is "
+        "an answer given too often.",
     )
+    rows: list[list[Cell]] = [
+        [swatch(index, name), table.divergence, *map(percent, (table.variation, table.top_true, table.top_given))]
+        for index, name, table in found
+    ]
+    return [figure, Table(["run", *headers(metrics)], rows, meanings(metrics))] if found else []
+
+
+def _groups(comparison: Comparison) -> list[Figure | Table]:
+    found = [(index, entry.name, card.groups) for index, entry, card in comparison if card.groups is not None]
+    if not found:
+        return []
     rows: list[list[Cell]] = [
         [
             swatch(index, name),
@@ -118,52 +110,53 @@ def _add_groups(page: Page, comparison: Comparison) -> None:
             ", ".join(f"{answer or '(nothing)'} {100 * share:.0f} %" for answer, share in score.answers),
             p_value(score.p_value),
         ]
-        for index, name, groups, _ in found
-        if groups is not None
+        for index, name, groups in found
         for score in groups.groups
     ]
     tests = "; ".join(
         f"{name}: accuracy p {p_value(groups.accuracy_differs.p_value)} ({groups.accuracy_differs.method}), "
         f"silence p {p_value(groups.abstention_differs.p_value)}"
-        for _, name, groups, _ in found
-        if groups is not None
+        for _, name, groups in found
     )
-    page.add_table(
-        ["run", "group", "exact match", "withheld", "says most often", "p against the rest"],
-        once(rows),
-        f"p: Fisher’s exact test against all other groups, corrected by Holm. Over all groups: {tests}.",
-        folded=f"{len(rows)} rows: exact match, silence and commonest answers of every group",
-    )
-    typed: list[list[Cell]] = [
-        [swatch(index, name), stereo.typical, percent(stereo.by_chance), p_value(stereo.p_value)]
-        for index, name, _, stereo in found
-        if stereo is not None and stereo.typical.n
+    parts: list[Figure | Table] = [
+        Figure(
+            group_dots(comparison.names, [card.groups for card in comparison.cards]),
+            "Exact match by group, with 95 % intervals.",
+        ),
+        Table(
+            ["run", "group", "exact match", "withheld", "says most often", "p against the rest"],
+            once(rows),
+            f"p: Fisher’s exact test against all other groups, corrected by Holm. Over all groups: {tests}.",
+            folded=f"{len(rows)} rows: exact match, silence and commonest answers of every group",
+        ),
     ]
-    if typed:
-        page.add_table(
-            ["run", "wrong answers typical of the group", "if groups were shuffled", "p"],
-            typed,
-            "When it is wrong, does it answer from the name? *Typical*: one of the three commonest true answers of the "
-            "person’s group. Permutation test.",
+    typical: list[list[Cell]] = [
+        [swatch(index, entry.name), stereotype.share, percent(stereotype.by_chance), p_value(stereotype.p_value)]
+        for index, entry, card in comparison
+        if (stereotype := card.stereotype) is not None and stereotype.share.n
+    ]
+    if typical:
+        parts.append(
+            Table(
+                ["run", "wrong answers typical of the group", "if groups were shuffled", "p"],
+                typical,
+                "When it is wrong, does it answer from the name? *Typical*: one of the three commonest true answers of "
+                "the person’s group. Permutation test.",
+            )
         )
+    return parts
 
 
-def _add_renamed(page: Page, comparison: Comparison) -> None:
+def _renamed(comparison: Comparison) -> list[Table]:
     found = comparison.renamed
     if found is None:
-        return
-    page.add_table(
-        ["pairs", "answer changed", "right before", "right after", "p", "changes that follow the new name"],
-        [
-            [
-                found.changed.n,
-                found.changed,
-                found.right_before,
-                found.right_after,
-                p_value(found.test.p_value),
-                found.follows_name,
-            ]
-        ],
-        "Counterfactual names: the same fact under a name of another group. *Follow the new name*: the new answer is "
-        "typical of the new name’s group. p: McNemar’s exact test of right before and after.",
-    )
+        return []
+    shares: list[Cell] = [found.changed, found.right_before, found.right_after]
+    return [
+        Table(
+            ["pairs", "answer changed", "right before", "right after", "p", "changes that follow the new name"],
+            [[found.changed.n, *shares, p_value(found.test.p_value), found.follows_name]],
+            "Counterfactual names: the same fact under a name of another group. *Follow the new name*: the new answer "
+            "is typical of the new name’s group. p: McNemar’s exact test of right before and after.",
+        )
+    ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
+from itertools import groupby
 
 from loci.answering.confidence import RunCalibration
 from loci.answering.evidence import EvidenceIndex
@@ -16,17 +17,18 @@ from loci.evaluation.rows import UNKNOWABLE, Row
 from loci.evaluation.run_calibration import AS_IT_IS
 from loci.evaluation.scorecard import not_taught
 from loci.report.comparison.wording import listed, marked, swatch
-from loci.report.page import Markup, Page
+from loci.report.page import Markup
+from loci.report.parts import Section
 
 OF_A_SORT = 3
 LINES = 2
 
 
-def add_examples(page: Page, comparison: Comparison) -> None:
-    """Answers picked by the first run's confidence, as every run gives them, with the lines that speak for them."""
+def example_section(comparison: Comparison) -> Section | None:
+    """Answers picked by the first run's confidence, as every run gives them, with the lines that support them."""
     chosen = chosen_rows(not_taught(comparison.entries[0].rows))
     if not chosen:
-        return
+        return None
     first = comparison.entries[0].name
     if any(row.probability is not None for _, row in chosen):
         sorts = [f"its {name.lower()}" for name in dict.fromkeys(name for name, _ in chosen)]
@@ -35,16 +37,14 @@ def add_examples(page: Page, comparison: Comparison) -> None:
             text += " *Withheld*: below the threshold of the run’s calibration, so `loci ask` would not say it."
     else:
         text = f"The first right and wrong answers of **{first}**, as they stand in its file."
-    page.add_section("Examples", text)
     answers = [{row.question: row for row in reversed(scorable(entry.rows))} for entry in comparison.entries]
     corpus = next((entry.context.corpus for entry in comparison.entries if entry.context.corpus), None)
     index = EvidenceIndex(corpus) if corpus is not None else None
-    sort = ""
-    for name, row in chosen:
-        if name != sort:
-            page.add_text(Markup(f"<h3>{html.escape(name)}</h3>"))
-            sort = name
-        page.add_text(_example(row, comparison, [found.get(row.question) for found in answers], index))
+    parts: list[str] = [text]
+    for sort, rows in groupby(chosen, key=lambda pair: pair[0]):
+        parts.append(Markup(f"<h3>{html.escape(sort)}</h3>"))
+        parts += [_example(row, comparison, [found.get(row.question) for found in answers], index) for _, row in rows]
+    return Section("Examples", parts)
 
 
 def chosen_rows(rows: list[Row], count: int = OF_A_SORT) -> list[tuple[str, Row]]:

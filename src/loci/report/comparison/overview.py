@@ -13,8 +13,8 @@ from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNKNOWABLE
 from loci.evaluation.scorecard import Scorecard
 from loci.report.comparison.wording import listed, p_value, people, percent, points, swatch
 from loci.report.figures.knowledge import funnel_bars, loss_curves, rate_bars
-from loci.report.page import Cell, Page
-from loci.report.parts import interval
+from loci.report.page import Cell
+from loci.report.parts import Figure, Section, Table, interval
 from loci.report.style import NEUTRAL, series_colour
 
 SIGNIFICANT = 0.05
@@ -26,17 +26,20 @@ def headline(comparison: Comparison) -> str:
     return f"{people(comparison.split)} people{files}"
 
 
-def add_headline(page: Page, comparison: Comparison) -> None:
-    """Cards: the headline accuracy of every run with what it does about other people, and the baseline's."""
-    cards = []
+def cards(comparison: Comparison) -> list[tuple[str, Cell, str]]:
+    """The headline accuracy of every run with what it does about other people, and the baseline's."""
+    others = [split for split in (TAUGHT, HELD_OUT, NEVER_READ) if split != comparison.split]
+    found: list[tuple[str, Cell, str]] = []
     for _, entry, card in comparison:
-        others = [split for split in (TAUGHT, HELD_OUT, NEVER_READ) if split != comparison.split]
-        note = [f"{people(comparison.split)}: {interval(card.accuracy.get(comparison.split))}"]
-        note += [f"{_column(split)}: {_short(_shown(card, split))}" for split in others]
-        cards.append((entry.name, card.accuracy.get(comparison.split), "\n".join(note)))
+        rate = card.accuracy.get(comparison.split)
+        note = [f"{people(comparison.split)}: {interval(rate)}"]
+        for split in others:
+            shown = _shown(card, split)
+            note.append(f"{_column(split)}: {percent(shown.value) if shown and shown.n else 'not asked'}")
+        found.append((entry.name, rate, "\n".join(note)))
     if comparison.baseline and (rate := comparison.baseline[1].get(comparison.split)):
-        cards.append((f"always “{comparison.baseline[0]}”", rate, "the commonest known answer"))
-    page.add_cards(cards)
+        found.append((f"always “{comparison.baseline[0]}”", rate, "the commonest known answer"))
+    return found
 
 
 def _column(split: str) -> str:
@@ -51,17 +54,11 @@ def _shown(card: Scorecard, split: str) -> Rate | None:
     return withheld.complement() if withheld is not None else None
 
 
-def _short(rate: Rate | None) -> str:
-    return percent(rate.value) if rate is not None and rate.n else "not asked"
-
-
-def add_accuracy(page: Page, comparison: Comparison) -> None:
+def accuracy_section(comparison: Comparison) -> Section:
     """Accuracy by split with intervals, and every two runs on the same questions."""
     asked = dict.fromkeys(split for card in comparison.cards for split in (*card.accuracy, *card.abstention))
     # Taught, held-out, never read about: a figure about a model is about all three, or says what was not asked.
-    splits = [*dict.fromkeys((TAUGHT, HELD_OUT)), *(s for s in asked if s not in (TAUGHT, HELD_OUT, NEVER_READ))]
-    splits.append(NEVER_READ)
-    page.add_section("Accuracy", _in_words(comparison))
+    splits = [TAUGHT, HELD_OUT, *(s for s in asked if s not in (TAUGHT, HELD_OUT, NEVER_READ)), NEVER_READ]
     drawn = [split for split in splits if split in asked]
     series = [(entry.name, [_shown(card, split) for split in drawn]) for _, entry, card in comparison]
     colours = [series_colour(index) for index, _ in enumerate(comparison.entries)]
@@ -69,24 +66,31 @@ def add_accuracy(page: Page, comparison: Comparison) -> None:
         answer, rates = comparison.baseline
         series.append((f"always “{answer}”", [None if s in UNKNOWABLE else rates.get(s) for s in drawn]))
         colours.append(NEUTRAL)
-    page.add_figure(
-        rate_bars([_column(split) for split in drawn], series, "of the questions", colours),
-        "Exact match, to the letter, with 95 % Wilson intervals; an “I don’t know” is not a right answer. About people "
-        "whom the text does not tell of, any answer is made up: there the bar shows how many were answered.",
-    )
     silence = any(rate.successes for card in comparison.cards for rate in card.abstention.values())
     rows: list[list[Cell]] = []
     for index, entry, card in comparison:
         shown: list[Cell] = [_shown(card, split) or "not asked" for split in splits]
         rows.append([swatch(index, entry.name), *shown, *([card.abstention.get(comparison.split)] if silence else [])])
-    page.add_table(["run", *map(_column, splits), *(["withheld"] if silence else [])], rows)
-    if comparison.pairwise:
-        page.add_table(
-            ["run", "against", "questions", "difference, points", "only it right", "only the other right", "p"],
-            [_better_first(test, comparison.names) for test in comparison.pairwise],
-            f"The questions about {headline(comparison)} that both were asked. The interval resamples questions; p is "
-            "McNemar’s exact test, corrected by Holm for the number of comparisons.",
-        )
+    pairwise = Table(
+        ["run", "against", "questions", "difference, points", "only it right", "only the other right", "p"],
+        [_better_first(test, comparison.names) for test in comparison.pairwise],
+        f"The questions about {headline(comparison)} that both were asked. The interval resamples questions; p is "
+        "McNemar’s exact test, corrected by Holm for the number of comparisons.",
+    )
+    return Section(
+        "Accuracy",
+        [
+            _in_words(comparison),
+            Figure(
+                rate_bars([_column(split) for split in drawn], series, "of the questions", colours),
+                "Exact match, to the letter, with 95 % Wilson intervals; an “I don’t know” is not a right answer. "
+                "About people whom the text does not tell of, any answer is made up: there the bar shows how many were "
+                "answered.",
+            ),
+            Table(["run", *map(_column, splits), *(["withheld"] if silence else [])], rows),
+            *([pairwise] if comparison.pairwise else []),
+        ],
+    )
 
 
 def _better_first(test: Pairwise, names: list[str]) -> list[Cell]:
@@ -95,15 +99,8 @@ def _better_first(test: Pairwise, names: list[str]) -> list[Cell]:
     if difference.value < 0:
         better, worse, only_better, only_worse = worse, better, only_worse, only_better
         difference = Estimate(-difference.value, -difference.high, -difference.low, difference.n)
-    return [
-        swatch(names.index(better), better),
-        swatch(names.index(worse), worse),
-        test.test.n,
-        points(difference),
-        only_better,
-        only_worse,
-        p_value(test.p_value),
-    ]
+    runs = [swatch(names.index(name), name) for name in (better, worse)]
+    return [*runs, test.test.n, points(difference), only_better, only_worse, p_value(test.p_value)]
 
 
 def _in_words(comparison: Comparison) -> str:
@@ -138,34 +135,38 @@ def _in_words(comparison: Comparison) -> str:
     return f"{text}, more than {rivals}, but the difference may be chance."
 
 
-def add_funnel(page: Page, comparison: Comparison) -> None:
+def funnel_section(comparison: Comparison) -> Section | None:
     """Where the questions go on the way to a right answer."""
     found = [(entry.name, card.error_funnel) for _, entry, card in comparison if card.error_funnel is not None]
     if not found:
-        return
-    page.add_section(
-        "Error funnel",
-        "Where questions are lost on the way to a right answer. Each step keeps the questions that passed all steps "
-        "above it. What the text leaves is the ceiling of any model; what is lost below it, the model loses.",
-    )
+        return None
     luck = [f"{name} {funnel.right_unwritten.successes}" for name, funnel in found if funnel.right_unwritten.successes]
     note = f" Right answers that stand in no line, guesses that came true: {', '.join(luck)}." if luck else ""
-    page.add_figure(
-        funnel_bars(comparison.names, [card.error_funnel for card in comparison.cards]),
-        "Of all questions about held-out people." + note,
-    )
-    page.add_table(
-        ["step", "left", "lost before it, because"],
+    return Section(
+        "Error funnel",
         [
-            [step.name, step.kept.successes, f"{before.kept.successes - step.kept.successes:,}: {step.lost_because}"]
-            for before, step in itertools.pairwise(found[0][1].steps)
+            "Where questions are lost on the way to a right answer. Each step keeps the questions that passed all "
+            "steps above it. What the text leaves is the ceiling of any model; what is lost below it, the model loses.",
+            Figure(
+                funnel_bars(comparison.names, [card.error_funnel for card in comparison.cards]),
+                "Of all questions about held-out people." + note,
+            ),
+            Table(
+                ["step", "left", "lost before it, because"],
+                [
+                    [b.name, b.kept.successes, f"{a.kept.successes - b.kept.successes:,}: {b.lost_because}"]
+                    for a, b in itertools.pairwise(found[0][1].steps)
+                ],
+                f"The steps of {found[0][0]}, in questions.",
+            ),
         ],
-        f"The steps of {found[0][0]}, in questions.",
     )
 
 
-def add_training(page: Page, comparison: Comparison) -> None:
+def training_section(comparison: Comparison) -> Section | None:
     """Loss curves, where runs brought them."""
-    if any(entry.metrics for entry in comparison.entries):
-        page.add_section("Learning", "The loss while training, smoothed. A gap in the line: a new stage begins.")
-        page.add_figure(loss_curves([(entry.name, entry.metrics) for entry in comparison.entries]), "One seed per run.")
+    if not any(entry.metrics for entry in comparison.entries):
+        return None
+    curves = loss_curves([(entry.name, entry.metrics) for entry in comparison.entries])
+    text = "The loss while training, smoothed. A gap in the line: a new stage begins."
+    return Section("Learning", [text, Figure(curves, "One seed per run.")])

@@ -7,9 +7,9 @@ files or pages.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from loci.evaluation.abstention import RiskCoverage
 from loci.evaluation.bias import GroupReport, Popularity
@@ -22,6 +22,7 @@ from loci.report.style import BAD, GOOD, NEUTRAL, PALETTE, faded, series_colour
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+T = TypeVar("T")
 KIND_COLOURS = {
     ErrorKind.RIGHT: GOOD,
     ErrorKind.WITHHELD: "#b3b8c2",
@@ -101,28 +102,20 @@ def reliability_curves(names: Sequence[str], bins: Sequence[Sequence[Bin]]) -> g
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    figure.add_scatter(
-        x=[0, 100],
-        y=[0, 100],
-        mode="lines",
-        name="calibrated",
-        line={"color": NEUTRAL, "dash": "dot"},
-        hoverinfo="skip",
-    )
-    for index, (name, parts) in enumerate(zip(names, bins, strict=True)):
-        if not parts:
-            continue
-        figure.add_scatter(
-            x=[100 * part.confidence for part in parts],
-            y=[100 * part.accuracy.value for part in parts],
+    diagonal = {"color": NEUTRAL, "dash": "dot"}
+    figure.add_scatter(x=[0, 100], y=[0, 100], mode="lines", name="calibrated", line=diagonal, hoverinfo="skip")
+    for index, name, parts in _present(names, bins):
+        _add_run(
+            figure,
+            index,
+            name,
+            [100 * part.confidence for part in parts],
+            [100 * part.accuracy.value for part in parts],
+            "claims %{x:.0f} %, right %{y:.0f} % (%{customdata} answers)",
+            [part.n for part in parts],
             error_y={**whiskers([part.accuracy for part in parts]), "color": faded(series_colour(index), 0.5)},
             mode="lines+markers",
-            cliponaxis=False,
-            name=short(name),
-            marker={"color": series_colour(index), "size": 8},
-            line={"color": series_colour(index), "width": 2},
-            customdata=[part.n for part in parts],
-            hovertemplate="claims %{x:.0f} %, right %{y:.0f} % (%{customdata} answers)<extra>%{fullData.name}</extra>",
+            marker_size=8,
         )
     figure.update_xaxes(title="probability claimed, %", **PERCENT)
     figure.update_yaxes(title="found right, %", **PERCENT)
@@ -135,23 +128,35 @@ def risk_curves(names: Sequence[str], curves: Sequence[RiskCoverage | None]) -> 
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for index, (name, curve) in enumerate(zip(names, curves, strict=True)):
-        if curve is None:
-            continue
-        figure.add_scatter(
-            x=(100 * curve.coverage).tolist(),
-            y=(100 * curve.risk).tolist(),
-            mode="lines",
-            name=short(name),
-            line={"color": series_colour(index), "width": 2.5},
-            customdata=curve.threshold.tolist(),
-            hovertemplate="answers %{x:.0f} %, %{y:.1f} % of them wrong (threshold %{customdata:.2f})"
-            "<extra>%{fullData.name}</extra>",
-        )
+    for index, name, curve in _present(names, curves):
+        hover = "answers %{x:.0f} %, %{y:.1f} % of them wrong (threshold %{customdata:.2f})"
+        x, y = (100 * curve.coverage).tolist(), (100 * curve.risk).tolist()
+        _add_run(figure, index, name, x, y, hover, curve.threshold.tolist(), mode="lines")
     figure.update_xaxes(title="questions answered, most confident first, %", **PERCENT)
     figure.update_yaxes(title="wrong among them, %", **PERCENT)
     figure.update_layout(height=420)
     return figure
+
+
+def _present(names: Sequence[str], results: Sequence[T | None]) -> Iterator[tuple[int, str, T]]:
+    """The runs that have a result, with their numbers: a run keeps its colour when another has none."""
+    return ((i, name, found) for i, (name, found) in enumerate(zip(names, results, strict=True)) if found)
+
+
+def _add_run(
+    figure: go.Figure,
+    index: int,
+    name: str,
+    x: Sequence[Any],
+    y: Sequence[Any],
+    hover: str,
+    customdata: Sequence[Any] | None = None,
+    **more: Any,
+) -> None:
+    """Add the points or the line of one run in its colour."""
+    colour = {"line_color": series_colour(index), "marker_color": series_colour(index)}
+    hovering = {"hovertemplate": f"{hover}<extra>%{{fullData.name}}</extra>", "customdata": customdata}
+    figure.add_scatter(x=x, y=y, name=short(name), cliponaxis=False, **colour, **hovering, **more)
 
 
 def error_bars(
@@ -212,18 +217,9 @@ def popularity_dots(names: Sequence[str], tables: Sequence[Popularity | None], t
         opacity=0.55,
         hovertemplate="true %{x:.1f} %<extra></extra>",
     )
-    for index, (name, table) in enumerate(zip(names, given, strict=True)):
-        if not table:
-            continue
-        figure.add_scatter(
-            y=labels,
-            x=[100 * table.get(answer, 0) for answer in answers],
-            mode="markers",
-            cliponaxis=False,
-            name=short(name),
-            marker={"color": series_colour(index), "size": 10},
-            hovertemplate="given %{x:.1f} %<extra>%{fullData.name}</extra>",
-        )
+    for index, name, table in _present(names, given):
+        shares = [100 * table.get(answer, 0) for answer in answers]
+        _add_run(figure, index, name, shares, labels, "given %{x:.1f} %", mode="markers", marker_size=10)
     figure.update_yaxes(autorange="reversed", type="category")
     most = max(100 * share for table in (true, *given) for share in table.values())
     figure.update_xaxes(title="share of all answers, %", range=[-0.03 * most, 1.05 * most])  # room for dots at 0
@@ -237,19 +233,18 @@ def group_dots(names: Sequence[str], reports: Sequence[GroupReport | None]) -> g
 
     groups = list(dict.fromkeys(score.group for report in reports if report for score in report.groups))
     figure = go.Figure()
-    for index, (name, report) in enumerate(zip(names, reports, strict=True)):
-        if report is None:
-            continue
-        figure.add_scatter(
+    for index, name, report in _present(names, reports):
+        _add_run(
+            figure,
+            index,
+            name,
+            [100 * score.accuracy.value for score in report.groups],
+            [wrapped(score.group) for score in report.groups],
+            "%{y}: %{x:.1f} %",
             orientation="h",  # with the group mode: the runs of a group stand below each other
-            y=[wrapped(score.group) for score in report.groups],
-            x=[100 * score.accuracy.value for score in report.groups],
             error_x=whiskers([score.accuracy for score in report.groups]),
             mode="markers",
-            cliponaxis=False,
-            name=short(name),
-            marker={"color": series_colour(index), "size": 10},
-            hovertemplate="%{y}: %{x:.1f} %<extra>%{fullData.name}</extra>",
+            marker_size=10,
         )
     figure.update_layout(scattermode="group", height=110 + 22 * len(groups) * max(1, len(names)))
     figure.update_yaxes(autorange="reversed", type="category")
@@ -265,7 +260,6 @@ def loss_curves(runs: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], x: str 
 
     figure = go.Figure()
     for index, (name, rows) in enumerate((name, rows) for name, rows in runs if rows):
-        colour = series_colour(index)
         stages = [list(own) for _, own in groupby(rows, key=lambda row: str(row.get("stage", "")))]
         points: list[tuple[Any, float | None, str]] = []
         for own in stages:
@@ -274,17 +268,10 @@ def loss_curves(runs: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], x: str 
             kept = sorted({*range(0, len(own), step), len(own) - 1})
             points += [(own[i].get(x, i + 1), smooth[i], str(own[i].get("stage", ""))) for i in kept]
             points.append((None, None, ""))
-        figure.add_scatter(
-            x=[point[0] for point in points],
-            y=[point[1] for point in points],
-            mode="lines",
-            name=short(name),
-            line={"color": colour, "width": 2},
-            customdata=[point[2] for point in points],
-            hovertemplate="%{customdata}: %{y:.3f}<extra>%{fullData.name}</extra>",
-        )
+        at, losses, names = zip(*points, strict=True)
+        _add_run(figure, index, name, at, losses, "%{customdata}: %{y:.3f}", names, mode="lines")
         for start, stop in _pauses(stages, x):
-            figure.add_vrect(x0=start, x1=stop, fillcolor=faded(colour, 0.15), line_width=0)
+            figure.add_vrect(x0=start, x1=stop, fillcolor=faded(series_colour(index), 0.15), line_width=0)
     figure.update_xaxes(title=AXES.get(x, x))
     figure.update_yaxes(title="loss, nats per character", rangemode="tozero")
     figure.update_layout(height=380, showlegend=True)
