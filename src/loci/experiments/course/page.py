@@ -11,15 +11,15 @@ from typing import Any
 from loci.evaluation.json_data import to_json
 from loci.experiments.course.result import CourseResult, CourseRow
 from loci.report.figures.knowledge import funnel_bars, loss_curves, rate_bars
-from loci.report.parts import ExperimentReport, Section, Table, interval, seeds_of
+from loci.report.parts import Figure, Report, Section, Table, interval, seeds_of
 
 Curves = Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
 
 
-def course_report(result: CourseResult, curves: Curves) -> ExperimentReport:
+def course_report(result: CourseResult, curves: Curves) -> Report:
     """Words, tables and figures."""
     world = "the embedded world" if result.data["embedded"] else "the files given"
-    return ExperimentReport(
+    return Report(
         title="The course's table on a laptop",
         subtitle=f"{world.capitalize()}{', small budgets' if result.quick else ''}; {seeds_of(result.seeds)}.",
         cards=[(row.name, row.held_out, interval(row.held_out)) for row in result.rows],
@@ -27,9 +27,11 @@ def course_report(result: CourseResult, curves: Curves) -> ExperimentReport:
             _table_section(result),
             Section(
                 "Learning",
-                "Loss by characters read, smoothed, of the first seed. A new stage begins where the curve jumps: "
-                "questions are shorter and easier than masked lines.",
-                figures=[(loss_curves(curves), "Mean loss per character, in nats.")],
+                [
+                    "Loss by characters read, smoothed, of the first seed. A new stage begins where the curve jumps: "
+                    "questions are shorter and easier than masked lines.",
+                    Figure(loss_curves(curves), "Mean loss per character, in nats."),
+                ],
             ),
             _funnel_section(result),
             *_questions(result),
@@ -43,22 +45,20 @@ def _table_section(result: CourseResult) -> Section:
     taught = [row.taught for row in trained]
     return Section(
         "The table",
-        f"A corpus of {data['lines']} lines. {data['train']} people's birthplaces are asked in training, and "
-        f"{data['held_out']} other people of the corpus are asked about afterwards. Pretraining masks spans of corpus "
-        "lines; finetuning has the train questions, with the lines going on; answers are greedy, from the question "
-        "alone. The last column has what others report on the course's own files, with 3.3 million parameters and 113 "
-        "million characters" + (": this is another world." if data["embedded"] else "."),
-        figures=[
-            (
+        [
+            f"A corpus of {data['lines']} lines. {data['train']} people's birthplaces are asked in training, and "
+            f"{data['held_out']} other people of the corpus are asked about afterwards. Pretraining masks spans of corpus "
+            "lines; finetuning has the train questions, with the lines going on; answers are greedy, from the question "
+            "alone. The last column has what others report on the course's own files, with 3.3 million parameters and 113 "
+            "million characters" + (": this is another world." if data["embedded"] else "."),
+            Figure(
                 rate_bars(
                     [row.name for row in trained],
                     [("held-out people", [row.held_out for row in trained]), ("people of the train questions", taught)],
                     "exact match",
                 ),
                 "Exact match with 95 % intervals.",
-            )
-        ],
-        tables=[
+            ),
             Table(
                 ["system", "what it is", "held-out", "train people", "published"],
                 [[row.name, row.explanation, row.held_out, row.taught, row.published] for row in result.rows],
@@ -92,15 +92,15 @@ def _funnel_section(result: CourseResult) -> Section:
     steps = rows[0].funnel.steps if rows and rows[0].funnel else ()
     return Section(
         "Where answers are lost",
-        "*In the corpus*: a line about the person says it. *In view*: within the characters a model is shown. "
-        "*Stored*: where its own line has the answer masked, the model fills it in. *Answered rightly*: the question "
-        "reaches it. Each step keeps what passed all before it.",
-        figures=[(funnel_bars([row.name for row in rows], [row.funnel for row in rows]), "Of all held-out questions.")],
-        tables=[
+        [
+            "*In the corpus*: a line about the person says it. *In view*: within the characters a model is shown. "
+            "*Stored*: where its own line has the answer masked, the model fills it in. *Answered rightly*: the question "
+            "reaches it. Each step keeps what passed all before it.",
+            Figure(funnel_bars([row.name for row in rows], [row.funnel for row in rows]), "Of all held-out questions."),
             Table(
                 ["system", *(step.name for step in steps)],
                 [[row.name, *(step.kept for step in row.funnel.steps)] for row in rows if row.funnel is not None],
-            )
+            ),
         ],
     )
 
@@ -113,10 +113,10 @@ def _questions(result: CourseResult) -> list[Section]:
     return [
         Section(
             "Why does pretraining help?",
-            "The system without pretraining has the same model, the same questions and the same way of answering. It "
-            "answers about the people it was asked about in training, and has nothing to go by for the others: only "
-            "the corpus tells where they were born, and only pretraining reads it.",
-            tables=[
+            [
+                "The system without pretraining has the same model, the same questions and the same way of answering. It "
+                "answers about the people it was asked about in training, and has nothing to go by for the others: only "
+                "the corpus tells where they were born, and only pretraining reads it.",
                 Table(
                     ["system", "train people", "held-out", "stored"],
                     [
@@ -125,26 +125,26 @@ def _questions(result: CourseResult) -> list[Section]:
                         if row.funnel is not None
                     ],
                     "*Stored*: of all held-out questions.",
-                )
+                ),
             ],
         ),
         Section(
             "What does a made-up answer cost?",
-            "A wrong answer is a place like a right one: nothing in the answer itself tells them apart. Every wrong "
-            "answer below would have to be found by somebody who knows.",
-            tables=[
+            [
+                "A wrong answer is a place like a right one: nothing in the answer itself tells them apart. Every wrong "
+                "answer below would have to be found by somebody who knows.",
                 Table(
                     ["answer about held-out people", *(row.name for row in trained)],
                     [[kind, *((row.kinds or {}).get(kind, 0) for row in trained)] for kind in kinds],
                     "How many answers of each kind, all seeds.",
-                )
+                ),
             ],
         ),
         Section(
             "What does the model do with an unseen name?",
-            "Names nobody wrote about, the first names of one person and the last names of another. The model was "
-            "never taught to be silent, so it says what answers look like.",
-            tables=[
+            [
+                "Names nobody wrote about, the first names of one person and the last names of another. The model was "
+                "never taught to be silent, so it says what answers look like.",
                 Table(
                     ["system", "answered with a known place"],
                     [[row.name, row.invented] for row in trained],

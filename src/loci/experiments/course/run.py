@@ -36,7 +36,7 @@ from loci.model.cost import model_cost
 from loci.recipes import DataShape
 from loci.recipes.course import FINETUNE_EPOCHS, course_short
 from loci.recipes.demo import DEMO_WORLD
-from loci.report.parts import ExperimentReport
+from loci.report.parts import Report
 from loci.text.corpus import Corpus
 from loci.text.match import is_accepted, spans_of
 from loci.text.questions import Question, Questions
@@ -109,7 +109,7 @@ SYSTEMS = (
 
 def run(
     out: Path, options: Options = Options(), hooks: Hooks = Hooks(), *, systems: Sequence[System] = SYSTEMS
-) -> ExperimentReport:
+) -> Report:
     """Carry out the experiment; what an earlier call finished is not done again."""
     if options.data is None and not options.quick:
         remedy = "--data DIR names their folder; --quick uses the embedded world"
