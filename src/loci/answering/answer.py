@@ -10,6 +10,7 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 from loci.answering.confidence import Confidence
@@ -193,22 +194,35 @@ def decide(
     subject: str | None = None,
     relation: str | None = None,
     recited: str | None = None,
+    right: Mapping[str, float] = MappingProxyType({}),
+    familiar: float | None = None,
+    not_told: float = 0.0,
 ) -> Answer:
     """One answer from the texts a model thought of, likeliest first; `silences` says which of them mean silence.
 
     The answer is known if it is likelier than silence and its confidence reaches the threshold. Of the reasons for
     silence the likeliest is given; what neither the answer nor a spoken silence has of the probability is "unsure".
+
+    A model that has learned whom it never read about says how `familiar` the subject is. Below the confidence's
+    familiarity it is silent, whatever the answer; above it that no longer counts, and the answer's probability is the
+    chance `right` that what is remembered is right. `not_told` is the probability that there was nothing to read.
     """
     real = [pair for pair in ranked if pair[0] not in silences] or [("", 0.0)]
-    sure = confidence.apply([p for _, p in real[:n]])
+    strange = familiar is not None and familiar < confidence.familiarity
+    weight = familiar if strange and familiar is not None else 1.0
+    sure = confidence.apply([weight * right.get(text, p) for text, p in real[:n]])
     (text, raw), probability = real[0], sure[0]
-    reasons: dict[Silence, float] = {}
-    for spoken, p in ranked:
-        if (told := silences.get(spoken, UNSURE)) != UNSURE:
+    reasons: dict[Silence, float] = {} if not not_told else {NOT_TOLD: not_told}
+    if familiar is not None:
+        reasons[NEVER_READ] = 1.0 - familiar
+    for said, p in ranked:
+        told = silences.get(said, UNSURE)
+        if told != UNSURE and not (told == NEVER_READ and familiar is not None):
             reasons[told] = reasons.get(told, 0.0) + p
-    reasons[UNSURE] = max(0.0, 1.0 - raw - sum(reasons.values()))
-    reason = max(reasons, key=lambda one: reasons[one])
-    declined = ranked[0][0] in silences
+    reasons[UNSURE] = max(0.0, 1.0 - probability - sum(reasons.values()))
+    reason = max(reasons, key=lambda one: reasons[one]) if not strange else NEVER_READ
+    spoken = silences.get(ranked[0][0])
+    declined = strange or (spoken is not None and (spoken != NEVER_READ or familiar is None))
     known = bool(text) and not declined and probability >= confidence.threshold
     return Answer(
         question=question,

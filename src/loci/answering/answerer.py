@@ -14,6 +14,7 @@ from loci.answering.answer import Answer
 from loci.answering.confidence import Confidence, confidence_of
 from loci.answering.direct import DirectAnswerer
 from loci.answering.greedy import GreedyAnswerer
+from loci.answering.memory import MemoryAnswerer
 from loci.answering.recite import ReciteAnswerer
 from loci.registry import Registry
 from loci.text.questions import Questions
@@ -51,4 +52,5 @@ def make_answerer(loaded: LoadedModel, *, name: str | None = None, threshold: fl
 
 ANSWERERS.add("direct", DirectAnswerer)
 ANSWERERS.add("recite", ReciteAnswerer)
+ANSWERERS.add("memory", MemoryAnswerer)
 ANSWERERS.add("greedy", GreedyAnswerer)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, Answer, Scored, Silence, decide, unreadable
@@ -40,6 +40,12 @@ class Thought:
 
     ranked: Sequence[Scored]
     recited: str | None = None
+    right: Mapping[str, float] = field(default_factory=dict)
+    """The chance that each text, once remembered, is right, where the model has learned that too."""
+    familiar: float | None = None
+    """The probability that it read about the subject, where the model has learned that."""
+    not_told: float = 0.0
+    """The probability that there was nothing to read."""
 
 
 class ModelAnswerer(ABC):
@@ -53,6 +59,8 @@ class ModelAnswerer(ABC):
     }
     """Texts that mean silence, each with its reason."""
     needs_subject: ClassVar[bool] = False
+    one_form: ClassVar[bool] = False
+    """Whether it answers only in the form it was taught in: a question of no known wording is left unanswered."""
 
     def __init__(self, loaded: LoadedModel, confidence: Confidence):
         self.loaded = loaded
@@ -82,6 +90,9 @@ class ModelAnswerer(ABC):
             subject=asked.subject,
             relation=asked.relation,
             recited=thought.recited,
+            right=thought.right,
+            familiar=thought.familiar,
+            not_told=thought.not_told,
         )
 
     def _read(self, question: Question) -> Asked | Answer:
@@ -99,6 +110,8 @@ class ModelAnswerer(ABC):
             note = f"the question takes {len(prompt)} of the model's {limit} characters and leaves none for an answer"
         elif meant.subject is None and self.needs_subject:
             note = "no subject was found in the question, and this model recites by the subject's name"
+        elif self.one_form and meant.relation is None and self.loaded.config.get("relations"):
+            note = f"it asks something else, or in other words, than {self.loaded.relations[0].templates[0].text!r}"
         else:
             return Asked(meant.question, meant.subject, relation, prompt)
         return unreadable(question.text, note, subject=meant.subject, relation=relation)

@@ -101,6 +101,8 @@ class Confidence:
 
     threshold: float = THRESHOLD
     calibrator: Calibrator | None = None
+    familiarity: float = THRESHOLD
+    """Below this probability of having read about the subject nothing is said, whatever the threshold."""
 
     def apply(self, probabilities: Sequence[float]) -> list[float]:
         """The calibrated probabilities; without a calibrator the probabilities themselves."""
@@ -117,12 +119,16 @@ def confidence_of(loaded: LoadedModel, *, threshold: float | None = None) -> Con
     """
     if threshold is not None and not 0 <= threshold <= 1:
         raise LociError(f"a threshold is a probability between 0 and 1, not {threshold}")
+    familiarity = float(loaded.config.get("familiarity", THRESHOLD))
     home = run_folder(loaded.path)
     calibration = read_calibration(home) if home is not None else None
     if calibration is not None and calibration.model == loaded.hash:
-        return Confidence(calibration.threshold if threshold is None else threshold, calibration.calibrator)
+        return Confidence(
+            calibration.threshold if threshold is None else threshold, calibration.calibrator, familiarity
+        )
     own = loaded.config.get("threshold")
-    return Confidence(threshold if threshold is not None else THRESHOLD if own is None else float(own))
+    chosen = threshold if threshold is not None else THRESHOLD if own is None else float(own)
+    return Confidence(chosen, familiarity=familiarity)
 
 
 @dataclass(frozen=True)

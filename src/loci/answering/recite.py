@@ -3,7 +3,8 @@
 All that is given is the question. The subject's name calls the line up in a fresh context; then the model reads the
 question and its own line, and its answer is a span of that line. The answer's probability is that of reading it there
 times that of having recited its very characters: a place made up while reciting is as doubtful as it was when it was
-written. Knows nothing of thresholds.
+written. A line that ends where it would begin means that the model never read about the subject, an empty answer that
+the line does not tell. Knows nothing of thresholds.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+import numpy as np
 import torch
 
 from loci.answering.answer import NOT_TOLD, Silence
@@ -22,9 +24,10 @@ from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.data.prompts import line_of, reading_prompt
 from loci.generation import Generated, generate, score_candidates
 from loci.generation.context import reading
+from loci.generation.next_symbol import next_log_probabilities
 from loci.model import GPT
 from loci.text.match import position_of
-from loci.text.vocab import MASK_ID
+from loci.text.vocab import MASK_ID, PAD_ID
 
 LONGEST_RECITATION = 240
 BATCH = 256
@@ -38,6 +41,7 @@ class ReciteAnswerer(ModelAnswerer):
 
     silences: ClassVar[Mapping[str, Silence]] = {"": NOT_TOLD}
     needs_subject: ClassVar[bool] = True
+    one_form: ClassVar[bool] = True
 
     def rank(self, asked: Sequence[Asked], candidates: Sequence[str] | None) -> list[Thought]:
         """Spans of the recited line, or the candidates, each weighed by how surely it was recited."""
@@ -45,22 +49,28 @@ class ReciteAnswerer(ModelAnswerer):
         names = [line_of(question.subject or "") for question in asked]
         starts = [vocab.encode(name).tolist() for name in names]
         before = [len(question.prompt) + len(name) for question, name in zip(asked, names, strict=True)]
-        written = _recited(model, starts, before=before)
-        texts = [name + vocab.decode(line.ids) for name, line in zip(names, written, strict=True)]
+        first = next_log_probabilities(model, starts)
+        never = np.exp(first[:, MASK_ID])
+        first[:, [PAD_ID, MASK_ID]] = -np.inf  # what it would recite is worth knowing even if it is likelier silent
+        opened = [[*start, int(row.argmax())] for start, row in zip(starts, first, strict=True)]
+        ends = _recited(model, opened, before=[width + 1 for width in before])
+        written = [[*start, *end.ids] for start, end in zip(opened, ends, strict=True)]
+        texts = [vocab.decode(line) for line in written]
         told = [len(question.subject or "") for question in asked]
         whole = [reading_prompt(vocab, q.text, text).tolist() for q, text in zip(asked, texts, strict=True)]
         if candidates is None:
             said = [text[start:] for text, start in zip(texts, told, strict=True)]
-            found = score_spans(model, vocab, whole, said, width=RIVALS)
+            found = score_spans(model, vocab, whole, said, width=RIVALS, silence=True)
         else:
             scores = score_candidates(model, whole, candidate_ids(self.loaded, candidates), stop_id=MASK_ID)
             found = [ranked(candidates, row.tolist()) for row in scores]
-        certain = _log_probabilities(model, [[*start, *line.ids] for start, line in zip(starts, written, strict=True)])
+        certain = _log_probabilities(model, written)
         thoughts = []
-        for name, text, start, answers, logs in zip(names, texts, told, found, certain, strict=True):
+        for name, text, start, answers, logs, none in zip(names, texts, told, found, certain, never, strict=True):
             own = [0.0] * len(name) + logs[len(name) :]  # what was given was not recited
             weighed = [(answer, p * _probability(text, answer, start, own)) for answer, p in answers]
-            thoughts.append(Thought(sorted(weighed, key=lambda pair: -pair[1]), text))
+            best = sorted(weighed, key=lambda pair: -pair[1])
+            thoughts.append(Thought(best, text, right=dict(best), familiar=1 - float(none)))
         return thoughts
 
 

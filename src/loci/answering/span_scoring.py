@@ -30,21 +30,26 @@ def score_spans(
     *,
     width: int = 1,
     longest: int = LONGEST_SPAN,
+    silence: bool = False,
 ) -> list[list[Scored]]:
     """For each prompt at most `width` word spans of its text with their probabilities, likeliest first.
 
-    A text without a word has nothing to quote: there the model says what it likes.
+    A text without a word has nothing to quote: there the model says what it likes. With `silence` the empty answer is
+    always among them: how likely the reader finds that the text does not tell.
     """
     found = []
     for prompt, text in zip(prompts, texts, strict=True):
         spans = [span for span in word_spans(text, longest) if not vocab.missing(span)]
-        if not spans:
+        if silence:
+            spans.append("")
+        if not any(spans):
             found.append([_free(model, vocab, prompt)])
             continue
         ids = [vocab.encode(span).tolist() for span in spans]
         scores = score_candidates(model, [prompt], ids, stop_id=MASK_ID)[0]
         ranked = sorted(zip(spans, scores.tolist(), strict=True), key=lambda pair: -pair[1])
-        found.append([(span, min(1.0, math.exp(score))) for span, score in ranked[:width]])
+        kept = [pair for place, pair in enumerate(ranked) if place < width or not pair[0]]
+        found.append([(span, min(1.0, math.exp(score))) for span, score in kept])
     return found
 
 

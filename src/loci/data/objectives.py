@@ -2,9 +2,10 @@
 
     course corruption   prefix ⁇ suffix ⁇ masked [⁇]      everything counts
     language model      the line itself                   everything counts
-    question–answer     question ⁇ answer ⁇               only ⁇answer⁇ counts
+    question–answer     question ⁇ answer ⁇ [degree]      only ⁇answer⁇ counts, and the degree of a pseudo-label
     salient, recall     see `loci.data.recall`
     memorize, reading   see `loci.data.reading`
+    stranger            see `loci.data.silence`
 
 An objective is made once for a vocabulary and a block size and then called as `(record, rng) -> Example`. Randomness
 comes from the passed generator alone. Knows nothing of batches, models or torch.
@@ -20,18 +21,20 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from loci.data.degrees import degree_id
 from loci.data.example import Example
 from loci.data.prompts import closed
 from loci.data.reading import Memorize, Reading
 from loci.data.reading_examples import Passage
 from loci.data.recall import SalientSpan, WordRecall
+from loci.data.silence import StrangerPool, StrangerSilence
 from loci.errors import LociError
 from loci.registry import Registry
 from loci.text.corpus import Line
 from loci.text.questions import Question
 from loci.text.vocab import MASK_ID, Vocab
 
-Record = Line | Question | Passage
+Record = Line | Question | Passage | StrangerPool
 R = TypeVar("R", bound=Record, contravariant=True)
 
 
@@ -114,7 +117,10 @@ class LanguageModel:
 
 @dataclass(frozen=True)
 class QuestionAnswer:
-    """`question ⁇ answer ⁇`, the loss counting only `⁇answer⁇`: the published finetuning example."""
+    """`question ⁇ answer ⁇`, the loss counting only `⁇answer⁇`: the published finetuning example.
+
+    A pseudo-label's degree follows and counts too.
+    """
 
     vocab: Vocab
     block_size: int
@@ -130,6 +136,8 @@ class QuestionAnswer:
             for text in (record.text, record.answer)
         )
         ids = closed(self.vocab, question, answer)
+        if record.degree is not None:
+            ids = np.append(ids, degree_id(self.vocab, record.degree))
         if len(ids) > self.block_size:
             raise LociError(
                 f"question and answer take {len(ids)} characters, the block has {self.block_size}",
@@ -151,6 +159,7 @@ OBJECTIVES.add("word-recall", WordRecall)
 OBJECTIVES.add("memorize", Memorize)
 OBJECTIVES.add("question-answer", QuestionAnswer)
 OBJECTIVES.add("reading", Reading)
+OBJECTIVES.add("stranger", StrangerSilence)
 
 
 def make_objective(name: str, vocab: Vocab, block_size: int, options: Mapping[str, Any]) -> Objective[Any]:

@@ -2,6 +2,7 @@
 
     memorize   subject. text ⁇              the text counts: the line from the subject alone
     reading    question ⁇ line ⁇ answer ⁇   subject and answer count; names are swapped, so that only reading pays
+               question ⁇ line ⁇⁇           the same with the telling words removed: the empty answer means "not told"
 
 The line is the line itself, or its entity sketch without the subject's own name (`loci.text.entity_sketch`). Long ones
 are cut after a word. Knows nothing of batches or models.
@@ -17,6 +18,7 @@ import numpy as np
 from loci.data.example import Example
 from loci.data.prompts import closed, line_of
 from loci.data.reading_examples import EntitySwap, Passage, retold
+from loci.data.untold import without_answer
 from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.entity_sketch import gist
@@ -74,11 +76,16 @@ class Reading:
     word: float = EntitySwap.word
     from_answers: float = EntitySwap.from_answers
     view: LineFormat = "line"
+    untold: float = 0.0
+    """How many examples lose the words that tell the answer; their answer is empty."""
 
     def __call__(self, record: Passage, rng: np.random.Generator) -> Example:
         """The passage with some of its words swapped."""
         given = retold(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
+        if self.untold and rng.random() < self.untold and (left := without_answer(given.text, given.answer, rng)):
+            text = shortened(formatted_line(given.subject, left, self.view), room)
+            return _example(self.vocab, given.question, text, "", counted=len(given.subject) + len(". "))
         whole = formatted_line(given.subject, given.text, self.view)
         text = shortened(whole, room)
         if not stands_in(text.removeprefix(given.subject), given.answer, whole=True):

@@ -20,8 +20,9 @@ from loci.errors import LociError
 from loci.machine import denormals_flushed, memory_gb
 from loci.model import GPT, GPTConfig
 from loci.model.cost import model_cost
+from loci.pipeline.familiarity import choose_familiarity
 from loci.pipeline.labelers import LABELERS, Progress, require_options
-from loci.text.questions import Questions
+from loci.pipeline.labels_file import read_labels, write_labels
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import LoadedModel, Tensors, TrainingState
 from loci.training.device import Placement
@@ -113,7 +114,13 @@ def _steps(trainer: Trainer, data: TrainingData, labelling: Progress) -> Outcome
         if stage >= trainer.state.stage and not trainer.train(stage, data):
             return trainer.outcome(finished=False)
         stage += 1
+    if trainer.recipe.stranger_rate is not None and trainer.group.first:
+        trainer.about["familiarity"] = choose_familiarity(_loaded(trainer, data), data, trainer.recipe)
     return trainer.finish()
+
+
+def _loaded(trainer: Trainer, data: TrainingData) -> LoadedModel:
+    return LoadedModel(trainer.model.eval(), data.vocab, trainer.about, "", trainer.run)
 
 
 def _label(step: LabelStep, trainer: Trainer, data: TrainingData, told: Progress, *, begun: bool) -> TrainingData:
@@ -123,13 +130,12 @@ def _label(step: LabelStep, trainer: Trainer, data: TrainingData, told: Progress
         if begun:
             raise LociError("is missing, and the model has learned from it", path=file, remedy="train anew")
         clock = trainer.clock()
-        loaded = LoadedModel(trainer.model.eval(), data.vocab, trainer.about, "", trainer.run)
-        LABELERS[step.labeler](loaded, data, told, **step.options).write(file)
+        write_labels(LABELERS[step.labeler](_loaded(trainer, data), data, told, **step.options), file)
         trainer.state.seconds += trainer.clock() - clock
     if trainer.group.first:
         keep(trainer.run, file)
     trainer.group.wait()
-    return dataclasses.replace(data, pseudo_labels=Questions.read(file))
+    return dataclasses.replace(data, pseudo_labels=read_labels(file))
 
 
 def _start(

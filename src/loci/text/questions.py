@@ -38,6 +38,8 @@ class Question:
     relation: str = ""
     """What is asked about the subject; empty when that cannot be told."""
     path: Path | None = field(default=None, compare=False)
+    degree: int | None = None
+    """Of a pseudo-label: how sure the labeler was (`loci.data.degrees`)."""
 
     def __post_init__(self) -> None:
         for name, text in (("question", self.text), *(("answer", answer) for answer in self.answers)):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -66,7 +67,7 @@ class Trainer:
         self.tensors = tensors or {}
         self.observers, self.checkpoints, self.should_stop = observers, checkpoints, should_stop
         self.placement, self.group, self.clock = placement, group, clock
-        self.about = {
+        self.about: dict[str, Any] = {
             "recipe": to_dict(recipe),
             "corpus_hash": data.corpus.hash,
             "relations": [relation.as_dict() for relation in data.relations],

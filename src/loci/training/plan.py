@@ -20,7 +20,7 @@ import msgspec
 
 from loci.errors import LociError
 
-SourceName = Literal["corpus", "text", "questions", "reading-examples", "pseudo-labels"]
+SourceName = Literal["corpus", "text", "questions", "reading-examples", "reading-taught", "pseudo-labels", "strangers"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
 DivergencePolicy = Literal["stop", "halve-rate"]
@@ -195,6 +195,8 @@ class Recipe:
     """How the model is asked: an answerer of `loci.answering` by name."""
     threshold: float | None = None
     """Answers whose confidence is below it are withheld unless asked otherwise; None leaves that to the answerer."""
+    stranger_rate: float | None = None
+    """How many made-up names may get an answer: by this the familiarity a name needs is chosen as the last step."""
 
     def __post_init__(self) -> None:
         _require_finite(self.model, "model")
@@ -205,6 +207,8 @@ class Recipe:
             raise LociError(f"recipe {self.name}: steps need distinct names and one must train, these are {names}")
         if not 0 <= self.seed <= LARGEST_SEED:
             raise LociError(f"a seed must be from 0 to {LARGEST_SEED}, it is {self.seed}")
+        if self.stranger_rate is not None and not 0 < self.stranger_rate < 1:
+            raise LociError(f"recipe {self.name}: stranger_rate is a share between 0 and 1, it is {self.stranger_rate}")
         labelled = False
         for step in self.steps:
             labelled = labelled or isinstance(step, LabelStep)

@@ -16,16 +16,21 @@ from loci.data.batches import BatchStream, Source
 from loci.data.objectives import Objective, make_objective
 from loci.data.reading_examples import Passage, find_reading_examples
 from loci.data.running_text import pieces
+from loci.data.silence import StrangerPool
 from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.crosschecks import require_told
 from loci.text.layout import find_split
-from loci.text.questions import Questions, subject_hash
+from loci.text.questions import Question, Questions, subject_hash
 from loci.text.relations import Relation
+from loci.text.strangers import Strangers
 from loci.text.template import Template
 from loci.text.vocab import Vocab
 from loci.training.plan import MixtureComponent, Recipe, Stage
+
+CALIBRATING_EVERY, MOST_CALIBRATING = 6, 300
+"""One train question in six is kept for calibration, but not many more than 300."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +87,23 @@ class TrainingData:
         return found
 
     @cached_property
+    def calibrating(self) -> tuple[Question, ...]:
+        """Train questions that reading is not taught with, so that a reader's confidence can be checked on them."""
+        assert self.questions is not None
+        answered = self.questions.answered
+        apart = max(CALIBRATING_EVERY, len(answered) // MOST_CALIBRATING)
+        chosen = {question.text for question in answered[apart - 1 :: apart]}
+        return tuple(question for question in answered if question.text in chosen)
+
+    @cached_property
     def lines(self) -> list[Line]:
         """The lines of the corpus that say anything."""
         return [line for line in self.corpus if line.text.strip()]
+
+    @cached_property
+    def subjects(self) -> list[str]:
+        """Whom the lines are about, each once."""
+        return list(dict.fromkeys(line.subject for line in self.lines if line.subject))
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
@@ -111,6 +130,9 @@ class TrainingData:
             return self.lines
         if source == "text":
             return pieces(self.corpus.raw, block_size)
+        if source == "strangers":
+            pool = StrangerPool(Strangers(self.subjects), self.template if self.questions is not None else None)
+            return [pool] * len(self.subjects)
         if self.questions is None:
             raise LociError(
                 "the recipe asks for train questions and there are none",
@@ -118,6 +140,9 @@ class TrainingData:
             )
         if source == "reading-examples":
             return self.reading_examples
+        if source == "reading-taught":
+            kept = {question.text for question in self.calibrating}
+            return [example for example in self.reading_examples if example.question.text not in kept]
         if source == "pseudo-labels":
             assert self.pseudo_labels is not None, "a labelling step comes before"
             return self.pseudo_labels.answered
@@ -141,7 +166,8 @@ def make_stream(
 ) -> BatchStream:
     """The batches of a stage; those of one process of several, when told which."""
     vocab = data.vocab
-    if data.questions is not None and not stage.sources.isdisjoint(("questions", "reading-examples", "pseudo-labels")):
+    asking = ("questions", "reading-examples", "reading-taught", "pseudo-labels")
+    if data.questions is not None and not stage.sources.isdisjoint(asking):
         data.questions.require(vocab, block_size)
     return BatchStream(
         [_source(part, data, vocab, block_size) for part in stage.mixture],
