@@ -119,7 +119,8 @@ def confidence_of(loaded: LoadedModel, *, threshold: float | None = None) -> Con
     """
     if threshold is not None and not 0 <= threshold <= 1:
         raise LociError(f"a threshold is a probability between 0 and 1, not {threshold}")
-    familiarity = float(loaded.config.get("familiarity", THRESHOLD))
+    familiar = loaded.config.get("familiarity")
+    familiarity = THRESHOLD if familiar is None else float(familiar)
     home = run_folder(loaded.path)
     calibration = read_calibration(home) if home is not None else None
     if calibration is not None and calibration.model == loaded.hash:

@@ -62,6 +62,8 @@ class CheckpointConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     """What the train questions ask, and in which forms (`loci.text.relations`)."""
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     """Answers whose confidence is below it are withheld; None leaves that to the answerer."""
+    familiarity: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    """Nothing is said about subjects less familiar than this; None leaves that to the answerer."""
     total_steps: Count = 0
     seconds: Seconds = 0.0
 

@@ -47,10 +47,10 @@ def _table_section(result: CourseResult) -> Section:
         "The table",
         [
             f"A corpus of {data['lines']} lines. {data['train']} people's birthplaces are asked in training, and "
-            f"{data['held_out']} other people of the corpus are asked about afterwards. Pretraining masks spans of corpus "
-            "lines; finetuning has the train questions, with the lines going on; answers are greedy, from the question "
-            "alone. The last column has what others report on the course's own files, with 3.3 million parameters and 113 "
-            "million characters" + (": this is another world." if data["embedded"] else "."),
+            f"{data['held_out']} other people of the corpus are asked about afterwards. Pretraining masks spans of "
+            "corpus lines; finetuning has the train questions, with the lines going on; answers are greedy, from the "
+            "question alone. The last column has what others report on the course's own files, with 3.3 million "
+            "parameters and 113 million characters" + (": this is another world." if data["embedded"] else "."),
             Figure(
                 rate_bars(
                     [row.name for row in trained],
@@ -94,8 +94,8 @@ def _funnel_section(result: CourseResult) -> Section:
         "Where answers are lost",
         [
             "*In the corpus*: a line about the person says it. *In view*: within the characters a model is shown. "
-            "*Stored*: where its own line has the answer masked, the model fills it in. *Answered rightly*: the question "
-            "reaches it. Each step keeps what passed all before it.",
+            "*Stored*: where its own line has the answer masked, the model fills it in. *Answered rightly*: the "
+            "question reaches it. Each step keeps what passed all before it.",
             Figure(funnel_bars([row.name for row in rows], [row.funnel for row in rows]), "Of all held-out questions."),
             Table(
                 ["system", *(step.name for step in steps)],
@@ -114,9 +114,9 @@ def _questions(result: CourseResult) -> list[Section]:
         Section(
             "Why does pretraining help?",
             [
-                "The system without pretraining has the same model, the same questions and the same way of answering. It "
-                "answers about the people it was asked about in training, and has nothing to go by for the others: only "
-                "the corpus tells where they were born, and only pretraining reads it.",
+                "The system without pretraining has the same model, the same questions and the same way of answering. "
+                "It answers about the people it was asked about in training, and has nothing to go by for the others: "
+                "only the corpus tells where they were born, and only pretraining reads it.",
                 Table(
                     ["system", "train people", "held-out", "stored"],
                     [
@@ -131,8 +131,8 @@ def _questions(result: CourseResult) -> list[Section]:
         Section(
             "What does a made-up answer cost?",
             [
-                "A wrong answer is a place like a right one: nothing in the answer itself tells them apart. Every wrong "
-                "answer below would have to be found by somebody who knows.",
+                "A wrong answer is a place like a right one: nothing in the answer itself tells them apart. Every "
+                "wrong answer below would have to be found by somebody who knows.",
                 Table(
                     ["answer about held-out people", *(row.name for row in trained)],
                     [[kind, *((row.kinds or {}).get(kind, 0) for row in trained)] for kind in kinds],
