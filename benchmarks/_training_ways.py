@@ -98,11 +98,11 @@ def corpus() -> Corpus:
     return Corpus.from_lines(line.text for _, lines in tellings(WorldSpec(people=2000)) for line in lines)
 
 
-def flops(config: GPTConfig, rows: int, width: int, counted: int) -> float:
+def flops(config: GPTConfig, rows: int, width: int, targets: int) -> float:
     """Of forward and backward; the head only on the positions it is applied to."""
     cost = model_cost(config, width, rows)
     head = next(layer for layer in cost.layers if layer.name == "head")
-    unused = 1 - counted / (rows * width)
+    unused = 1 - targets / (rows * width)
     whole, spared = (part.forward_flops + part.backward_flops for part in (cost.total, head))
     return whole - unused * spared
 
@@ -174,7 +174,7 @@ class Loci:
             step(self.model, work, self.stage, self.optimisers, done=laps.done)
             rows, width = work.parts[0].x.shape
             characters, positions = characters + work.characters, positions + rows * width
-            work_flops += flops(self.config, rows, width, work.counted)
+            work_flops += flops(self.config, rows, width, work.targets)
             laps.at = self.setting.now()
         return Measured(laps.seconds, characters, positions, work_flops)
 

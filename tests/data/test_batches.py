@@ -12,9 +12,9 @@ from loci.errors import LociError
 from loci.text.vocab import PAD_ID
 
 
-def example(*ids: int, counted: int = 0) -> Example:
+def example(*ids: int, given: int = 0) -> Example:
     array = np.array(ids, dtype=np.int64)
-    return Example(array, np.arange(len(array)) >= counted)
+    return Example(array, np.arange(len(array)) >= given)
 
 
 def as_itself(record, rng):
@@ -29,15 +29,15 @@ def stream(n=10, *, lengths=lambda i: 5, **options):
 
 
 def test_collate_shifts_pads_and_ignores():
-    batch = collate([example(5, 6, 7), example(8, 9, counted=1)])
+    batch = collate([example(5, 6, 7), example(8, 9, given=1)])
     assert batch.x.tolist() == [[5, 6], [8, PAD_ID]]
     assert batch.y.tolist() == [[6, 7], [9, IGNORED]]
     assert batch.n_characters == 3
     assert collate([example(5, 6, 7)], width=6).x.tolist() == [[5, 6, PAD_ID, PAD_ID, PAD_ID]]
 
 
-def test_uncounted_targets_are_ignored():
-    assert collate([example(5, 6, 7, counted=2)]).y.tolist() == [[IGNORED, 7]]
+def test_targets_outside_the_loss_mask_are_ignored():
+    assert collate([example(5, 6, 7, given=2)]).y.tolist() == [[IGNORED, 7]]
 
 
 def test_unshuffled_passes_keep_the_files_order_and_end_short():

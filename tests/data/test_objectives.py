@@ -40,7 +40,7 @@ def test_corruption_reassembles_to_a_prefix_of_the_document(text, seed, closing,
     assert not closing or parts[3] == ""
     assert len(prefix + masked + suffix) <= max(objective.longest, 4)
     assert len(example) <= block_size
-    assert example.counted.all()
+    assert example.loss_mask.all()
 
 
 def test_every_length_of_the_published_range_occurs_and_none_beyond():
@@ -81,7 +81,7 @@ def test_question_answer_counts_only_the_answer_and_its_masks():
     question = Question("a b c?".replace("?", "."), ("hij",), "b", 1)
     example = QuestionAnswer(VOCAB, 128)(question, np.random.default_rng(0))
     assert VOCAB.decode(example.ids) == "a b c.⁇hij⁇"
-    assert VOCAB.decode(example.ids[example.counted]) == "⁇hij⁇"
+    assert VOCAB.decode(example.ids[example.loss_mask]) == "⁇hij⁇"
     assert list(question_prompt(VOCAB, question.text)) == list(example.ids[:7])
     assert example.ids[-1] == MASK_ID
 

@@ -24,7 +24,7 @@ QUESTIONS = Questions.from_pairs(
     [("Where was Ann Lee born?", "Rome"), ("Where was Bo Berg born?", "Oslo"), ("Where was Oslo Dow born?", "Oslo")]
 )
 VOCAB = Vocab.from_text(CORPUS.raw + "Where was born?")
-PASSAGES = find_reading_examples(CORPUS, QUESTIONS)
+EXAMPLES = find_reading_examples(CORPUS, QUESTIONS)
 RNG = np.random.default_rng(0)
 
 
@@ -32,35 +32,35 @@ def shown(example) -> str:
     return VOCAB.decode(example.ids)
 
 
-def counted(example) -> str:
-    return VOCAB.decode(example.ids[example.counted])
+def in_loss(example) -> str:
+    return VOCAB.decode(example.ids[example.loss_mask])
 
 
 def test_a_line_by_heart_counts_what_is_said_of_the_subject():
     example = make_objective("memorize", VOCAB, 128, {})(CORPUS.lines[0], RNG)
     assert shown(example) == CORPUS.lines[0].text + MASK
-    assert counted(example) == "Ann Lee (born 3 May 1901 in Rome, Italy) was a painter ." + MASK
+    assert in_loss(example) == "Ann Lee (born 3 May 1901 in Rome, Italy) was a painter ." + MASK
 
 
-@given(st.sampled_from(PASSAGES), st.integers(0, 10**6), st.integers(80, 300))
-def test_reading_counts_the_answer_which_the_line_always_holds(passage, seed, block_size):
-    example = make_objective("reading", VOCAB, block_size, {})(passage, np.random.default_rng(seed))
+@given(st.sampled_from(EXAMPLES), st.integers(0, 10**6), st.integers(80, 300))
+def test_reading_counts_the_answer_which_the_line_always_holds(record, seed, block_size):
+    example = make_objective("reading", VOCAB, block_size, {})(record, np.random.default_rng(seed))
     _, line, answer, end = shown(example).split(MASK)
     assert end == ""
-    assert counted(example).endswith(answer + MASK)
-    assert line.startswith(counted(example).removesuffix(answer + MASK))
-    named = counted(example).removesuffix(answer + MASK)
+    assert in_loss(example).endswith(answer + MASK)
+    assert line.startswith(in_loss(example).removesuffix(answer + MASK))
+    named = in_loss(example).removesuffix(answer + MASK)
     assert stands_in(line.removeprefix(named), answer)  # behind the name, which may hold the same word
     assert len(example) <= block_size
 
 
-def test_the_gist_of_a_line_goes_without_the_subjects_own_name():
-    example = make_objective("memorize", VOCAB, 128, {"view": "gist"})(CORPUS.lines[0], RNG)
+def test_the_entity_sketch_of_a_line_goes_without_the_subjects_own_name():
+    example = make_objective("memorize", VOCAB, 128, {"line_format": "entity-sketch"})(CORPUS.lines[0], RNG)
     assert shown(example) == "Ann Lee. (born May in Rome, Italy)" + MASK
 
 
 def test_the_prompt_of_a_reader_is_its_example_without_the_answer():
-    example = make_objective("reading", VOCAB, 128, {"subject": 0.0, "answer": 0.0, "word": 0.0})(PASSAGES[0], RNG)
+    example = make_objective("reading", VOCAB, 128, {"subject": 0.0, "answer": 0.0, "word": 0.0})(EXAMPLES[0], RNG)
     prompt = reading_prompt(VOCAB, "Where was Ann Lee born?", CORPUS.lines[0].text)
     assert example.ids[: len(prompt)].tolist() == prompt.tolist()
 
@@ -76,4 +76,4 @@ def test_a_shortened_text_is_a_beginning_of_whole_words(text, longest):
 
 def test_a_block_without_room_for_a_line_is_refused():
     with pytest.raises(LociError, match="no room for a line"):
-        make_objective("reading", VOCAB, 20, {})(PASSAGES[0], RNG)
+        make_objective("reading", VOCAB, 20, {})(EXAMPLES[0], RNG)

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.data.reading_examples import EntitySwap, capitalised, find_reading_examples, retold
+from loci.data.reading_examples import EntitySwap, augment, capitalised, find_reading_examples
 from loci.text.corpus import Corpus
 from loci.text.match import stands_in
 from loci.text.questions import Questions
@@ -25,13 +25,13 @@ QUESTIONS = Questions.from_pairs(
         ("Where was Nobody Known born?", "Rome"),
     ]
 )
-PASSAGES = find_reading_examples(CORPUS, QUESTIONS)
+EXAMPLES = find_reading_examples(CORPUS, QUESTIONS)
 NO_SWAPS = EntitySwap(0.0, 0.0, 0.0)
 seeds = st.integers(0, 10**6)
 
 
 def test_only_questions_whose_answer_stands_in_a_line_of_the_subject_can_be_read():
-    assert [(p.question.subject, p.line.number) for p in PASSAGES] == [
+    assert [(p.question.subject, p.line.number) for p in EXAMPLES] == [
         ("Ann Lee", 1),
         ("John Stephen", 3),
         ("Paris Hill", 5),
@@ -39,20 +39,20 @@ def test_only_questions_whose_answer_stands_in_a_line_of_the_subject_can_be_read
 
 
 def test_the_stock_comes_from_the_corpus_and_the_train_answers():
-    stock = PASSAGES[0].stock
-    assert stock.answers == ("Glasgow", "Malmö", "Paris", "Rome")
-    assert stock.subjects == ("Ann Lee", "John Stephen", "Bo Berg", "Paris Hill", "Nobody Known")
-    assert {"Rome", "Italy", "York", "Oslo"} <= set(stock.words)
+    pool = EXAMPLES[0].pool
+    assert pool.answers == ("Glasgow", "Malmö", "Paris", "Rome")
+    assert pool.subjects == ("Ann Lee", "John Stephen", "Bo Berg", "Paris Hill", "Nobody Known")
+    assert {"Rome", "Italy", "York", "Oslo"} <= set(pool.words)
 
 
 def test_a_made_up_name_is_nobody_elses():
     names = ["Ann Lee", "John Stephen", "Ann Stephen", "John Lee"]
     corpus = Corpus.from_lines(f"{name}. Born in Rome ." for name in names)
     asked = Questions.from_pairs([("Where was Ann Lee born?", "Rome"), ("Where was John Stephen born?", "Rome")])
-    passages = find_reading_examples(corpus, asked)
-    assert passages[0].stock.others == {"Ann Stephen", "John Lee"}
+    examples = find_reading_examples(corpus, asked)
+    assert examples[0].pool.others == {"Ann Stephen", "John Lee"}
     told_of = {
-        retold(p, EntitySwap(subject=1.0), np.random.default_rng(s)).subject for p in passages for s in range(40)
+        augment(p, EntitySwap(subject=1.0), np.random.default_rng(s)).subject for p in examples for s in range(40)
     }
     assert told_of == {"Ann Lee", "John Stephen"}
 
@@ -61,39 +61,39 @@ def test_a_small_letter_with_an_accent_begins_no_name():
     assert capitalised("Élise wrote éloges in Århus, été comme hiver") == ["Élise", "Århus"]
 
 
-@given(st.sampled_from(PASSAGES), seeds)
-def test_without_swaps_a_passage_is_told_as_it_stands(passage, seed):
-    same = retold(passage, NO_SWAPS, np.random.default_rng(seed))
+@given(st.sampled_from(EXAMPLES), seeds)
+def test_without_swaps_an_example_stays_as_it_is(example, seed):
+    same = augment(example, NO_SWAPS, np.random.default_rng(seed))
     assert (same.question, same.subject, same.text, same.answer) == (
-        passage.question.text,
-        passage.line.subject,
-        passage.line.body,
-        passage.answer,
+        example.question.text,
+        example.line.subject,
+        example.line.body,
+        example.answer,
     )
 
 
-@given(st.sampled_from(PASSAGES), seeds)
-def test_however_it_is_told_the_answer_stands_in_the_text_and_the_question_asks_about_its_subject(passage, seed):
-    other = retold(passage, EntitySwap(), np.random.default_rng(seed))
+@given(st.sampled_from(EXAMPLES), seeds)
+def test_however_it_is_told_the_answer_stands_in_the_text_and_the_question_asks_about_its_subject(example, seed):
+    other = augment(example, EntitySwap(), np.random.default_rng(seed))
     assert stands_in(other.text, other.answer, whole=True)
     assert other.question == f"Where was {other.subject} born?"
-    assert other.subject.split()[-1] in {name.split()[-1] for name in passage.stock.subjects}
+    assert other.subject.split()[-1] in {name.split()[-1] for name in example.pool.subjects}
 
 
 def test_a_new_name_replaces_the_surname_wherever_it_stands():
-    passage = PASSAGES[1]
+    example = EXAMPLES[1]
     only_names = EntitySwap(1.0, 0.0, 0.0)
-    told_of = {retold(passage, only_names, np.random.default_rng(seed)).text for seed in range(50)}
+    told_of = {augment(example, only_names, np.random.default_rng(seed)).text for seed in range(50)}
     assert "Born in Glasgow, Berg became a welder ." in told_of
 
 
 def test_a_name_that_is_the_answer_too_stays_the_answer():
     for seed in range(50):
-        other = retold(PASSAGES[2], EntitySwap(1.0, 0.0, 0.0), np.random.default_rng(seed))
+        other = augment(EXAMPLES[2], EntitySwap(1.0, 0.0, 0.0), np.random.default_rng(seed))
         assert "born in Paris, and Paris is large" in other.text
 
 
 def test_every_mention_of_the_answer_is_swapped():
     for seed in range(50):
-        other = retold(PASSAGES[2], EntitySwap(0.0, 1.0, 0.0), np.random.default_rng(seed))
+        other = augment(EXAMPLES[2], EntitySwap(0.0, 1.0, 0.0), np.random.default_rng(seed))
         assert other.text.endswith(f"born in {other.answer}, and {other.answer} is large .")

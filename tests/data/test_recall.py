@@ -47,7 +47,7 @@ def test_recall_lists_every_word_once_behind_the_subject(line, seed):
     subject, *spans, end = VOCAB.decode(example.ids).split(MASK)
     assert (subject, end) == (line.subject, "")
     assert sorted(spans) == sorted(set(words(line, runs=False)))
-    assert VOCAB.decode(example.ids[~example.counted]) == line.subject + MASK
+    assert VOCAB.decode(example.ids[~example.loss_mask]) == line.subject + MASK
 
 
 def test_recall_is_cut_to_the_block():

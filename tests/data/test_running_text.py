@@ -47,4 +47,4 @@ def test_line_ends_are_learned() -> None:
     [piece] = pieces(text, 10)
     example = LanguageModel(vocab, 10, closing_mask=False)(piece, np.random.default_rng(0))
     assert vocab.decode(example.ids.tolist()) == text
-    assert example.counted.all()
+    assert example.loss_mask.all()

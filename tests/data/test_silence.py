@@ -22,7 +22,7 @@ def test_a_stranger_is_met_with_the_end_at_once(line):
     rng = np.random.default_rng(0)
     for _ in range(50):
         example = objective(StrangerPool(Strangers(SUBJECTS), BIRTHPLACE), rng)
-        assert example.counted.tolist() == [False] * (len(example) - 1) + [True]
+        assert example.loss_mask.tolist() == [False] * (len(example) - 1) + [True]
         assert example.ids[-1] == MASK_ID
         given = VOCAB.decode(example.ids[:-1])
         name = given.removesuffix(". ") if line else BIRTHPLACE.subject_of(given.removesuffix("⁇"))
@@ -37,7 +37,7 @@ def test_a_degree_follows_the_answer_and_counts():
     without, sure = (plain(Question(**{**vars(question), "degree": degree}), rng) for degree in (None, GIVEN))
     assert sure.ids[:-1].tolist() == without.ids.tolist()
     assert sure.ids[-1] == degree_id(VOCAB, GIVEN)
-    assert sure.counted[-1]
+    assert sure.loss_mask[-1]
 
 
 def test_degrees_rise_with_confidence():

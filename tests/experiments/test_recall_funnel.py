@@ -30,7 +30,7 @@ def rows(*right):
 
 
 def loaded(recites):
-    stage = {"mixture": [{"objective": "memorize" if recites else "reading", "options": {"view": "line"}}]}
+    stage = {"mixture": [{"objective": "memorize" if recites else "reading", "options": {"line_format": "line"}}]}
     return SimpleNamespace(
         answerer="recite" if recites else "direct",
         config={"recipe": {"steps": [stage]}},

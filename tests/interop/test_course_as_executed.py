@@ -94,7 +94,7 @@ def test_train_questions_lose_what_is_not_ascii(data: TrainingData) -> None:
     ):
         example = QuestionAnswer(vocab, 128, **stage.mixture[0].options)(asked[0], np.random.default_rng(0))
         assert vocab.decode(example.ids) == text
-        assert example.counted.sum() == len(text.partition("⁇")[2]) + 1
+        assert example.loss_mask.sum() == len(text.partition("⁇")[2]) + 1
 
 
 def test_how_many_train_questions_lose_characters(course_data: Path) -> None:

@@ -25,7 +25,7 @@ def gradients(model, work, stage):
 @pytest.mark.parametrize("changes", [[], ["finetune.focus=0.3", "finetune.near=0.1"]])
 @pytest.mark.parametrize(("world", "accumulate"), [(1, 2), (1, 6), (2, 1), (3, 2)])
 def test_parts_and_processes_add_up_to_the_whole_gradient(tiny_recipe, tiny_data, changes, world, accumulate):
-    """Questions count few targets and lines many: only weights by counted targets give the gradient of the whole."""
+    """Questions count few targets and lines many: only weights by their targets give the gradient of the whole."""
     recipe = tiny_recipe.override([*QUIET, *changes])
     stage = recipe.stages[1]
     model = GPT(
@@ -77,10 +77,10 @@ def test_accumulating_leaves_the_loss_curve(tiny_recipe, tiny_data, tmp_path):
 def test_a_part_without_anything_to_learn_is_left_out(tiny_recipe, tiny_data):
     stream = make_stream(tiny_recipe.stages[1], 1, tiny_recipe, tiny_data, 64)
     examples = stream._examples(0)
-    silent = dataclasses.replace(examples[0], counted=examples[0].counted & False)
+    silent = dataclasses.replace(examples[0], loss_mask=examples[0].loss_mask & False)
     work = split_step([silent, examples[1]], accumulate=2)
     assert len(work.parts) == 1
-    assert work.counted == work.parts[0].n_counted
+    assert work.targets == work.parts[0].n_targets
     assert work.rows == 2
     assert split_step(examples[:1], rank=1, world=2).parts == ()
 

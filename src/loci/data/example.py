@@ -1,4 +1,4 @@
-"""An example: one sequence of ids, and which of them the loss counts. A batch: examples side by side, padded.
+"""An example: one sequence of ids and its loss mask. A batch: examples one below the other, padded.
 
 Knows nothing of objectives or models; everything is numpy, torch comes later.
 """
@@ -20,13 +20,13 @@ IGNORED = -100
 
 @dataclass(frozen=True)
 class Example:
-    """A sequence; `counted[t]` says whether predicting `ids[t]` from what stands before it counts in the loss."""
+    """A sequence; `loss_mask[t]` says whether predicting `ids[t]` from what stands before it counts in the loss."""
 
     ids: NDArray[np.int64]
-    counted: NDArray[np.bool_]
+    loss_mask: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        assert self.ids.shape == self.counted.shape
+        assert self.ids.shape == self.loss_mask.shape
         assert self.ids.ndim == 1
 
     def __len__(self) -> int:
@@ -35,7 +35,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Batch:
-    """Inputs and targets of one step: x = s[:-1], y = s[1:], pads and uncounted targets ignored."""
+    """Inputs and targets of one step: x = s[:-1], y = s[1:], pads and targets outside the loss mask ignored."""
 
     x: NDArray[np.int64]
     y: NDArray[np.int64]
@@ -46,7 +46,7 @@ class Batch:
         return int((self.x != PAD_ID).sum())
 
     @property
-    def n_counted(self) -> int:
+    def n_targets(self) -> int:
         """Targets that the loss counts."""
         return int((self.y != IGNORED).sum())
 
@@ -56,11 +56,11 @@ class StepBatches:
     """One step's work for one process: its parts, and the size of the whole step that they are a part of."""
 
     parts: tuple[Batch, ...]
-    """Each becomes one forward and backward pass; their gradients add up. Never one without a counted target."""
+    """Each becomes one forward and backward pass; their gradients add up. Never one without a target."""
     rows: int
     characters: int
-    counted: int
-    """Rows, useful characters and counted targets of the step over all processes."""
+    targets: int
+    """Rows, useful characters and targets of the loss of the step over all processes."""
 
 
 def collate(examples: Sequence[Example], *, width: int | None = None) -> Batch:
@@ -71,7 +71,7 @@ def collate(examples: Sequence[Example], *, width: int | None = None) -> Batch:
     for row, example in enumerate(examples):
         n = len(example) - 1
         x[row, :n] = example.ids[:-1]
-        y[row, :n] = np.where(example.counted[1:], example.ids[1:], IGNORED)
+        y[row, :n] = np.where(example.loss_mask[1:], example.ids[1:], IGNORED)
     return Batch(x, y)
 
 
@@ -82,6 +82,6 @@ def split_step(
     own = examples[rank::world]
     bounds = [len(own) * part // accumulate for part in range(accumulate + 1)]
     slices = [own[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop]
-    parts = tuple(batch for part in slices if (batch := collate(part, width=width)).n_counted)
-    counted = sum(int(example.counted[1:].sum()) for example in examples)
-    return StepBatches(parts, len(examples), sum(len(example) - 1 for example in examples), counted)
+    parts = tuple(batch for part in slices if (batch := collate(part, width=width)).n_targets)
+    targets = sum(int(example.loss_mask[1:].sum()) for example in examples)
+    return StepBatches(parts, len(examples), sum(len(example) - 1 for example in examples), targets)

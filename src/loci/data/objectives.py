@@ -25,7 +25,7 @@ from loci.data.degrees import degree_id
 from loci.data.example import Example
 from loci.data.prompts import closed
 from loci.data.reading import Memorize, Reading
-from loci.data.reading_examples import Passage
+from loci.data.reading_examples import ReadingExample
 from loci.data.recall import SalientSpan, WordRecall
 from loci.data.silence import StrangerPool, StrangerSilence
 from loci.errors import LociError
@@ -34,7 +34,7 @@ from loci.text.corpus import Line
 from loci.text.questions import Question
 from loci.text.vocab import MASK_ID, Vocab
 
-Record = Line | Question | Passage | StrangerPool
+Record = Line | Question | ReadingExample | StrangerPool
 R = TypeVar("R", bound=Record, contravariant=True)
 
 
@@ -144,8 +144,7 @@ class QuestionAnswer:
                 line=record.number,
                 remedy="shorten the question or train with a larger block_size",
             )
-        counted = np.arange(len(ids)) >= len(question)
-        return Example(ids, counted)
+        return Example(ids, np.arange(len(ids)) >= len(question))
 
 
 Factory = Callable[..., Objective[Any]]

@@ -1,7 +1,7 @@
 """Objectives that learn to read a line, and to say it from memory.
 
     memorize   subject. text ⁇              the text counts: the line from the subject alone
-    reading    question ⁇ line ⁇ answer ⁇   subject and answer count; names are swapped, so that only reading pays
+    reading    question ⁇ line ⁇ answer ⁇   subject and answer count; names are swapped, so that only reading helps
                question ⁇ line ⁇⁇           the same with the telling words removed: the empty answer means "not told"
 
 The line is the line itself, or its entity sketch without the subject's own name (`loci.text.entity_sketch`). Long ones
@@ -17,23 +17,23 @@ import numpy as np
 
 from loci.data.example import Example
 from loci.data.prompts import closed, line_of
-from loci.data.reading_examples import EntitySwap, Passage, retold
+from loci.data.reading_examples import EntitySwap, ReadingExample, augment
 from loci.data.untold import without_answer
 from loci.errors import LociError
 from loci.text.corpus import Line
-from loci.text.entity_sketch import gist
+from loci.text.entity_sketch import entity_sketch
 from loci.text.match import position_of, stands_in
 from loci.text.vocab import Vocab
 
-LineFormat = Literal["line", "gist"]
+LineFormat = Literal["line", "entity-sketch"]
 LONGEST = 160
-"""Characters of a line that are learned by heart, its subject included."""
+"""Characters of a line that are memorized, its subject included."""
 
 
-def formatted_line(subject: str, text: str, view: LineFormat) -> str:
-    """`Subject. text`, or `Subject. gist`."""
-    if view == "gist":
-        text = gist(text.removeprefix(subject).lstrip())
+def formatted_line(subject: str, text: str, line_format: LineFormat) -> str:
+    """`Subject. text`, or `Subject. sketch`."""
+    if line_format == "entity-sketch":
+        text = entity_sketch(text.removeprefix(subject).lstrip())
     return line_of(subject, text)
 
 
@@ -52,11 +52,11 @@ class Memorize:
     vocab: Vocab
     block_size: int
     longest: int = LONGEST
-    view: LineFormat = "line"
+    line_format: LineFormat = "line"
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
         """The line, cut after a word where it is too long."""
-        whole = formatted_line(record.subject, record.body, self.view)
+        whole = formatted_line(record.subject, record.body, self.line_format)
         text = shortened(whole, min(self.longest, self.block_size - 2))
         ids = closed(self.vocab, text)
         return Example(ids, np.arange(len(ids)) >= min(len(line_of(record.subject)), len(text)))
@@ -64,7 +64,7 @@ class Memorize:
 
 @dataclass(frozen=True)
 class Reading:
-    """A passage told again: question and line are given; the answer counts, and the subject, which is to be copied.
+    """A reading example, augmented: question and line are given; the answer counts, and the subject, to be copied.
 
     A line too long for the block loses its end, or, where the answer stands there, its beginning, or both.
     """
@@ -75,39 +75,39 @@ class Reading:
     answer: float = EntitySwap.answer
     word: float = EntitySwap.word
     from_answers: float = EntitySwap.from_answers
-    view: LineFormat = "line"
+    line_format: LineFormat = "line"
     untold: float = 0.0
     """How many examples lose the words that tell the answer; their answer is empty."""
 
-    def __call__(self, record: Passage, rng: np.random.Generator) -> Example:
-        """The passage with some of its words swapped."""
-        given = retold(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
+    def __call__(self, record: ReadingExample, rng: np.random.Generator) -> Example:
+        """The example with some of its words swapped."""
+        given = augment(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
         if self.untold and rng.random() < self.untold and (left := without_answer(given.text, given.answer, rng)):
-            text = shortened(formatted_line(given.subject, left, self.view), room)
-            return _example(self.vocab, given.question, text, "", counted=len(given.subject) + len(". "))
-        whole = formatted_line(given.subject, given.text, self.view)
+            text = shortened(formatted_line(given.subject, left, self.line_format), room)
+            return _example(self.vocab, given.question, text, "", named=len(given.subject) + len(". "))
+        whole = formatted_line(given.subject, given.text, self.line_format)
         text = shortened(whole, room)
         if not stands_in(text.removeprefix(given.subject), given.answer, whole=True):
-            whole = formatted_line(given.subject, given.text, "line")  # a gist may lose an answer, the line holds it
+            whole = formatted_line(given.subject, given.text, "line")  # a sketch may lose an answer, the line holds it
             text = _around(whole, given.answer, len(given.subject), room)
         start = line_of(given.subject)
-        counted = len(start) if text.startswith(start) else 0
-        return _example(self.vocab, given.question, text, given.answer, counted=counted)
+        named = len(start) if text.startswith(start) else 0
+        return _example(self.vocab, given.question, text, given.answer, named=named)
 
 
 def _around(text: str, words: str, start: int, room: int) -> str:
     """The end of a text; where the words stand before it, as much as fits on both sides of them."""
     end = text[-room:]
-    place = position_of(text, words, start)
-    if place < 0 or stands_in(end, words, whole=True):
+    position = position_of(text, words, start)
+    if position < 0 or stands_in(end, words, whole=True):
         return end
-    begin = max(0, place - (room - len(words)) // 2)
+    begin = max(0, position - (room - len(words)) // 2)
     return text[begin : begin + room]
 
 
 def _room(block_size: int, question: str, answer: str, number: int) -> int:
-    """Characters of a line that fit beside question and answer."""
+    """Characters of a line that fit next to question and answer."""
     room = block_size - len(question) - len(answer) - 3
     if room < 1:
         raise LociError(
@@ -118,8 +118,8 @@ def _room(block_size: int, question: str, answer: str, number: int) -> int:
     return room
 
 
-def _example(vocab: Vocab, question: str, text: str, answer: str, *, counted: int) -> Example:
-    """`question ⁇ text ⁇ answer ⁇`, of which the text's first `counted` ids and the answer count."""
+def _example(vocab: Vocab, question: str, text: str, answer: str, *, named: int) -> Example:
+    """`question ⁇ text ⁇ answer ⁇`, of which the text's first `named` ids and the answer count."""
     ids = closed(vocab, question, text, answer)
-    place = np.arange(len(ids)) - len(question) - 1
-    return Example(ids, ((place >= 0) & (place < counted)) | (place > len(text)))
+    position = np.arange(len(ids)) - len(question) - 1
+    return Example(ids, ((position >= 0) & (position < named)) | (position > len(text)))

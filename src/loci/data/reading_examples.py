@@ -1,7 +1,7 @@
-"""Passages: a train question beside the line of the corpus in which its answer stands.
+"""Reading examples: a train question and the line of the corpus that contains its answer.
 
-What reading is learned from. A reader who can learn its few passages by heart need not learn to read, so a passage can
-be told again with other names, other answers and other words (`retold`): then only the place in the sentence tells the
+What reading is learned from. A model that can memorize its few examples need not learn to read, so an example is
+augmented with other names, other answers and other words (`augment`): then only the position in the sentence tells the
 answer. New names are put together from those of train people and are nobody else's in the corpus, new answers and words
 come from the train answers and the corpus: nobody outside train is ever asked about. Nothing here knows any relation.
 """
@@ -36,12 +36,12 @@ class SwapPool:
 
 
 @dataclass(frozen=True)
-class Passage:
+class ReadingExample:
     """A question, and a line that holds its answer."""
 
     question: Question
     line: Line
-    stock: SwapPool
+    pool: SwapPool
 
     @property
     def answer(self) -> str:
@@ -52,7 +52,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Augmented:
-    """A passage as it is read: perhaps about somebody else, born elsewhere."""
+    """A reading example as it is read: perhaps about somebody else, born elsewhere."""
 
     question: str
     subject: str
@@ -63,7 +63,7 @@ class Augmented:
 
 @dataclass(frozen=True)
 class EntitySwap:
-    """How often what is swapped when a passage is told again; all zero leaves it as it stands."""
+    """How often what is swapped when an example is augmented; all zero leaves it as it stands."""
 
     subject: float = 0.8
     answer: float = 0.6
@@ -72,20 +72,20 @@ class EntitySwap:
     """How many of the new answers are other train answers; the rest are capitalised words of the corpus."""
 
 
-def find_reading_examples(corpus: Corpus, questions: Questions) -> list[Passage]:
-    """Every answered question beside each line of its subject that holds the answer; some have nothing to read."""
-    stock = SwapPool(
+def find_reading_examples(corpus: Corpus, questions: Questions) -> list[ReadingExample]:
+    """Every answered question with each line of its subject that contains the answer; some have nothing to read."""
+    pool = SwapPool(
         questions.subjects,
         tuple(sorted({question.answer for question in questions.answered if question.answer is not None})),
         tuple(sorted({word for line in corpus for word in capitalised(line.body)})),
         frozenset(line.subject for line in corpus) - {*questions.subjects},
     )
-    passages = []
+    examples = []
     for question in questions.answered:
         lines = corpus.about(question.subject) if question.subject is not None else ()
         holding = [line for line in lines if stands_in(line.body, question.answer or "", whole=True)]
-        passages += [Passage(question, line, stock) for line in holding]
-    return passages
+        examples += [ReadingExample(question, line, pool) for line in holding]
+    return examples
 
 
 def capitalised(text: str) -> list[str]:
@@ -93,37 +93,37 @@ def capitalised(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if word[0].isupper()]  # é begins no name, and no range says so
 
 
-def retold(passage: Passage, swaps: EntitySwap, rng: np.random.Generator) -> Augmented:
-    """The passage with some of its names, answers and words swapped for others."""
-    stock, line, answer = passage.stock, passage.line, passage.answer
+def augment(example: ReadingExample, swaps: EntitySwap, rng: np.random.Generator) -> Augmented:
+    """The example with some of its names, answers and words swapped for others."""
+    pool, line, answer = example.pool, example.line, example.answer
     new: dict[str, str] = {}
     subject = line.subject
     if rng.random() < swaps.subject:
-        subject = _name(stock, rng)
+        subject = _name(pool, rng)
         new |= _renamed(line.subject, subject, answer)
     told_answer = answer
     if rng.random() < swaps.answer:
-        other = rng.random() < swaps.from_answers or not answer[0].isupper() or not stock.words
-        told_answer = _drawn(stock.answers if other else stock.words, rng)
+        other = rng.random() < swaps.from_answers or not answer[0].isupper() or not pool.words
+        told_answer = _drawn(pool.answers if other else pool.words, rng)
         new[answer] = told_answer
     text = line.body
     for word in dict.fromkeys(capitalised(text)):
         # The first word of a sentence is no name, and the answer's own words stay with the answer.
         if word not in new and word not in answer.split() and not text.startswith(word) and rng.random() < swaps.word:
-            new[word] = _drawn(stock.words, rng)
-    question = passage.question.text
+            new[word] = _drawn(pool.words, rng)
+    question = example.question.text
     if subject != line.subject:
         question = question.replace(line.subject, subject)
     return Augmented(question, subject, _swapped(text, new), told_answer)
 
 
-def _name(stock: SwapPool, rng: np.random.Generator) -> str:
+def _name(pool: SwapPool, rng: np.random.Generator) -> str:
     """A train person's name, or the first names of one with the surname of another, if nobody else bears it."""
     for _ in range(_DRAWS):
-        first, last = _drawn(stock.subjects, rng), _drawn(stock.subjects, rng)
+        first, last = _drawn(pool.subjects, rng), _drawn(pool.subjects, rng)
         before, space, _ = first.rpartition(" ")
         name = f"{before} {last.rpartition(' ')[2]}" if space else last
-        if name not in stock.others:
+        if name not in pool.others:
             return name
     return last
 
@@ -132,9 +132,9 @@ def _renamed(old: str, new: str, answer: str) -> dict[str, str]:
     """The whole name, and its parts wherever they stand alone: "Stephen became" as much as "John Stephen"."""
     renamed = {old: new}
     parts, others = old.split(), new.split()
-    for place, part in enumerate(parts):
+    for position, part in enumerate(parts):
         if len(part) > _SHORT and part[0].isupper() and part not in answer.split():
-            renamed[part] = others[-1] if place == len(parts) - 1 else others[min(place, len(others) - 1)]
+            renamed[part] = others[-1] if position == len(parts) - 1 else others[min(position, len(others) - 1)]
     return renamed
 
 
@@ -148,5 +148,5 @@ def _whole(phrases: Mapping[str, str] | list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
 
 
-def _drawn(stock: tuple[str, ...], rng: np.random.Generator) -> str:
-    return stock[int(rng.integers(len(stock)))]
+def _drawn(pool: tuple[str, ...], rng: np.random.Generator) -> str:
+    return pool[int(rng.integers(len(pool)))]

@@ -75,7 +75,7 @@ def _lines(examples: list[Example], vocab: Vocab, block_size: int) -> list[str]:
     for example in examples:
         ids, targets = np.full((2, block_size), PAD_ID)
         ids[: len(example)] = example.ids
-        targets[: len(example)] = np.where(example.counted, example.ids, PAD_ID)
+        targets[: len(example)] = np.where(example.loss_mask, example.ids, PAD_ID)
         lines += [f"x: {vocab.decode(ids[:-1])}", f"y: {vocab.decode(targets[1:])}"]
     return lines
 

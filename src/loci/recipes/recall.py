@@ -41,12 +41,12 @@ def _stage(name: str, characters: float, *mixture: MixtureComponent, batch_size:
     )
 
 
-def _read(characters: float, view: str, batch_size: int) -> Stage:
+def _read(characters: float, form: str, batch_size: int) -> Stage:
     return _stage(
         "read",
         characters,
-        MixtureComponent("reading", source="reading-examples", share=0.7, options={"view": view}),
-        MixtureComponent("memorize", share=0.3, options={"view": view}),
+        MixtureComponent("reading", source="reading-examples", share=0.7, options={"line_format": form}),
+        MixtureComponent("memorize", share=0.3, options={"line_format": form}),
         batch_size=batch_size,
     )
 
@@ -54,17 +54,17 @@ def _read(characters: float, view: str, batch_size: int) -> Stage:
 def recite(shape: DataShape) -> Recipe:
     """Read, then memorize the lines; asked, write down the subject's line and read it."""
     # A hundred characters of an entity sketch hold nearly every answer; a line needs more.
-    view, longest, batch_size = ("gist", 110, 48) if shape.named_answers else ("line", 160, 32)
+    form, longest, batch_size = ("entity-sketch", 110, 48) if shape.named_answers else ("line", 160, 32)
     memorize = _stage(
         "memorize",
         15.5e6,
-        MixtureComponent("memorize", share=0.88, options={"view": view, "longest": longest}),
-        MixtureComponent("reading", source="reading-examples", share=0.12, options={"view": view}),
+        MixtureComponent("memorize", share=0.88, options={"line_format": form, "longest": longest}),
+        MixtureComponent("reading", source="reading-examples", share=0.12, options={"line_format": form}),
         batch_size=batch_size,
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    return Recipe("recite", RECALL_MODEL, (_read(1.4e6, view, batch_size), memorize), note=note, answerer="recite")
+    return Recipe("recite", RECALL_MODEL, (_read(1.4e6, form, batch_size), memorize), note=note, answerer="recite")
 
 
 def self_training(shape: DataShape) -> Recipe:

@@ -17,7 +17,7 @@ class DataShape:
     n_lines: int
     n_questions: int = 0
     named_answers: bool = False
-    """Nearly all train answers are names, written with a capital: then the gist of a line holds them."""
+    """Nearly all train answers are names, written with a capital: then the entity sketch of a line holds them."""
 
     @classmethod
     def of(cls, corpus: Corpus, questions: Questions | None = None) -> DataShape:

@@ -1,8 +1,8 @@
-"""The gist of a line: its capitalised words and the few words that lead up to each, without numbers.
+"""The entity sketch of a line: its capitalised words and the few words that lead up to each, without numbers.
 
-What a person keeps of a sentence after a while. It is about half as long as the line and holds nearly every name and
-place with the words that say what it is to the subject ("born in", "moved to"). A rule of spelling, no list of places
-and nothing about any relation. Knows nothing of models.
+It is about half as long as the line and contains nearly every name and place with the words that say what it is to the
+subject ("born in", "moved to"). A rule of spelling, no list of places and nothing about any
+relation. Knows nothing of models.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ LEADING = 2
 _OPENING = "(\"'`[*“‘"
 
 
-def gist(text: str, *, leading: int = LEADING) -> str:
-    """The gist of a text; of one without a capital or number to go by, the text itself."""
+def entity_sketch(text: str, *, leading: int = LEADING) -> str:
+    """The entity sketch of a text; of one without a capital or number to go by, the text itself."""
     words = text.split(" ")
     kept = [False] * len(words)
-    for place, word in enumerate(words):
+    for position, word in enumerate(words):
         if not word.lstrip(_OPENING)[:1].isupper():
             continue
-        kept[place] = True
-        before, wanted = place - 1, leading
+        kept[position] = True
+        before, wanted = position - 1, leading
         while before >= 0 and wanted and not kept[before]:
             if not _has_digit(words[before]):
                 kept[before] = True

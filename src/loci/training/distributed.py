@@ -1,7 +1,7 @@
 """Several processes that train one model, started by torchrun: gloo between CPUs, nccl between GPUs.
 
 Every process holds the whole model, draws each batch and keeps its own rows of it. A part's loss is weighted by its
-share of the counted targets, so that the sum of all gradients is the gradient of one process with the whole batch. The
+share of the targets, so that the sum of all gradients is the gradient of one process with the whole batch. The
 first process writes; its clock and the first wish to stop are everybody's. Alone, all of this does nothing. Knows
 nothing of the loop.
 """

@@ -28,16 +28,16 @@ class Loss(NamedTuple):
 
 
 def next_character_loss(model: GPT, x: Int[Tensor, "B T"], y: Int[Tensor, "B T"], stage: Stage | None = None) -> Loss:
-    """Mean over counted targets, in nats; plus the stage's shaping terms, each with its λ."""
+    """Mean over the targets of the loss mask, in nats; plus the stage's shaping terms, each with its λ."""
     shaped = stage is not None and bool(stage.focus or stage.near)
     hidden, trace = model.hidden(x, trace=shaped)
-    counted = y != IGNORED
-    language = F.cross_entropy(model.logits(picked(hidden, counted)), y[counted])
+    in_loss = y != IGNORED
+    language = F.cross_entropy(model.logits(picked(hidden, in_loss)), y[in_loss])
     total = language
     if stage is not None and trace is not None:
-        places = x != PAD_ID
+        positions = x != PAD_ID
         if stage.focus:
-            total = total + stage.focus * focus(trace, places)
+            total = total + stage.focus * focus(trace, positions)
         if stage.near:
-            total = total + stage.near * near(trace, stage.near_max, places)
+            total = total + stage.near * near(trace, stage.near_max, positions)
     return Loss(total, language)

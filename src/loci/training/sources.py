@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from loci.data.batches import BatchStream, Source
 from loci.data.objectives import Objective, make_objective
-from loci.data.reading_examples import Passage, find_reading_examples
+from loci.data.reading_examples import ReadingExample, find_reading_examples
 from loci.data.running_text import pieces
 from loci.data.silence import StrangerPool
 from loci.data.warmup import Warmup
@@ -73,7 +73,7 @@ class TrainingData:
         return Vocab.from_text(self.corpus.raw + "".join(asked))
 
     @cached_property
-    def reading_examples(self) -> list[Passage]:
+    def reading_examples(self) -> list[ReadingExample]:
         """The train questions with the lines that answer them."""
         assert self.questions is not None
         require_told(self.questions, self.corpus)

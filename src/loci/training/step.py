@@ -1,7 +1,7 @@
 """One step: the gradient of a step's batches, wherever they are worked on, and the move along it.
 
 A step in several parts, or over several processes, has the gradient of the whole: each part's mean is weighted by its
-share of the counted targets. Knows nothing of schedules, clocks or checkpoints.
+share of the targets. Knows nothing of schedules, clocks or checkpoints.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def backward(
 
 
 def _share(loss: Loss, part: Batch, work: StepBatches) -> Loss:
-    """A part's contribution to the step's means: of language by counted targets, of shaping by characters."""
-    language = loss.language * (part.n_counted / work.counted)
+    """A part's contribution to the step's means: of language by targets, of shaping by characters."""
+    language = loss.language * (part.n_targets / work.targets)
     if loss.total is loss.language:
         return Loss(language, language)
     return Loss(language + (loss.total - loss.language) * (part.n_characters / work.characters), language)

@@ -42,7 +42,7 @@ def _options(objective: str, **options: Any) -> Change:
 
 
 def _whole_lines(recipe: Recipe) -> Recipe:
-    return _options("memorize", view="line", longest=160)(_options("reading", view="line")(recipe))
+    return _options("memorize", line_format="line", longest=160)(_options("reading", line_format="line")(recipe))
 
 
 def _without(stage_name: str, objective: str) -> Change:

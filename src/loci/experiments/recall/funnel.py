@@ -72,7 +72,7 @@ def _text_read(loaded: LoadedModel, corpus: Corpus, question: Question) -> str:
     assert question.subject is not None
     texts = [
         shortened(
-            formatted_line(line.subject, line.body, options.get("view", "line")),
+            formatted_line(line.subject, line.body, options.get("line_format", "line")),
             min(room, options.get("longest", room)),
         )
         for line in corpus.about(question.subject)
