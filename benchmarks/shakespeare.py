@@ -59,7 +59,7 @@ def main(
     whole = text.read_text(encoding="utf-8")
     cut = int(len(whole) * (1 - HELD_OUT))
     data = TrainingData(Corpus.from_lines(whole[:cut].splitlines()))
-    recipe = make_recipe("char", DataShape(len(data.corpus))).override((*set, f"seed={seed}"))
+    recipe = make_recipe("char", DataShape(len(data.corpus))).override(("pretrain.held_out=0", *set, f"seed={seed}"))
     recipe = recipe if minutes is None else recipe.within(minutes)
     with tempfile.TemporaryDirectory() as temporary:
         outcome = carry_out(recipe, data, out or Path(temporary) / "run")

@@ -45,6 +45,25 @@ def test_a_run_can_be_trained_listed_and_asked(run, world, capsys):
     assert (run / "answers.txt").read_text().splitlines() == said
     assert main(["runs", str(run.parent)]) == 0
     assert "birth_dev" in capsys.readouterr().out
+    assert main(["runs", str(run.parent), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["accuracy"] == {"birth_dev": pytest.approx(result["accuracy"], abs=1e-4)}
+    assert row["differs"] == {}
+
+
+def test_a_training_tells_of_itself_as_json_and_runs_say_what_differs(world, tmp_path, capsys):
+    text = [*TINY, "--set", "model.block_size=32", "--corpus", str(world / "wiki.txt"), "--data", str(world)]
+    for seed in ("0", "1"):
+        flags = ["--json", "--seed", seed, "--set", "pretrain.steps=3", "--out", str(tmp_path / seed)]
+        assert main(["train", "--recipe", "char", *text, *flags]) == 0
+    out, err = capsys.readouterr()
+    row, other = (json.loads(part) for part in out.replace("}\n{", "}\0{").split("\0"))
+    assert (row["state"], row["finished"], row["steps"], other["run"]) == ("finished", True, 3, str(tmp_path / "1"))
+    assert row["held_out_loss"] > 0
+    assert "loci sample" in err
+    assert "loci evaluate" not in err
+    assert main(["runs", str(tmp_path), "--json"]) == 0
+    assert [row["differs"] for row in json.loads(capsys.readouterr().out)] == [{"seed": 0}, {"seed": 1}]
 
 
 def test_questions_without_answers_are_answered_not_scored(run, world, capsys):

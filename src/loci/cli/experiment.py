@@ -96,20 +96,26 @@ def watched(carry_out: Callable[[Hooks], Report], page: Path, *, json: bool) -> 
 
     from loci import machine
     from loci.cli.interrupt import InterruptFlag
-    from loci.cli.progress import ProgressBar, ReadingLines
+    from loci.cli.progress import ProgressBar
     from loci.cli.threads import choose_threads
     from loci.experiments.trials import Hooks, Stopped
 
     console = Console(stderr=json)
     running = choose_threads()
 
-    def observers(label: str) -> list[Any]:
+    bars: list[ProgressBar] = []
+
+    def observers(label: str) -> list[ProgressBar]:
         running.announce()
-        return [ProgressBar(label)]
+        bars.append(ProgressBar(label))
+        return bars[-1:]
+
+    def labelling(done: int, total: int) -> None:
+        bars[-1].labelling(done, total)
 
     with InterruptFlag() as interrupted, machine.threads(running.count):
         try:
-            report = carry_out(Hooks(observers, console.print, lambda: interrupted.raised, ReadingLines()))
+            report = carry_out(Hooks(observers, console.print, lambda: interrupted.raised, labelling))
         except Stopped:
             console.print("stopped; the same command goes on from here")
             return 130

@@ -1,4 +1,4 @@
-"""How training looks in a terminal: one bar a stage with loss, useful characters a second and the time left."""
+"""How training looks in a terminal: one bar a step of the recipe with its loss or lines, speed and the time left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,19 @@ from loci.training.reports import StepReport
 
 SMOOTHING = 0.95
 PLAIN_EVERY_SECONDS = 30.0
-READING_EVERY_SECONDS = 5.0
+
+
+class SmoothedLoss:
+    """A running mean that forgets; of a few losses it is their own mean, not one that leans to the first."""
+
+    def __init__(self) -> None:
+        self.total = self.weight = 0.0
+
+    def add(self, loss: float) -> float:
+        """The mean with one more loss."""
+        self.total = SMOOTHING * self.total + (1 - SMOOTHING) * loss
+        self.weight = SMOOTHING * self.weight + (1 - SMOOTHING)
+        return self.total / self.weight
 
 
 class ProgressBar:
@@ -24,9 +36,10 @@ class ProgressBar:
         self.console = Console(stderr=True)
         self.bar: Progress | None = None
         self.tasks: dict[str, TaskID] = {}
-        self.smooth: dict[str, float] = {}
-        self.started: tuple[int, float] | None = None
-        self.printed = 0.0
+        self.smooth: dict[str, SmoothedLoss] = {}
+        self.held_out = ""
+        self.started: dict[str, tuple[float, float, float]] = {}
+        self.printed = time.monotonic()
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -38,36 +51,46 @@ class ProgressBar:
 
     def on_step(self, report: StepReport) -> None:
         """Move the bar."""
-        before = self.smooth.get(report.stage, report.loss)
-        self.smooth[report.stage] = SMOOTHING * before + (1 - SMOOTHING) * report.loss
-        if self.started is None:
-            self.started = (report.characters, report.seconds)
-        characters, seconds = report.characters - self.started[0], report.seconds - self.started[1]
-        rate = characters / seconds if seconds > 0 else 0.0
-        if self.console.is_terminal:
-            self._draw(report, rate)
-        elif report.seconds - self.printed > PLAIN_EVERY_SECONDS or report.progress >= 1:
-            self.printed = report.seconds
-            text = f"{self.label}{report.stage} {100 * report.progress:.0f} % step {report.step}"
-            print(f"{text} loss {self.smooth[report.stage]:.3f} {rate:,.0f} characters/s", file=sys.stderr, flush=True)
+        loss = self.smooth.setdefault(report.stage, SmoothedLoss()).add(report.loss)
+        if report.held_out is not None:
+            self.held_out = f" held out {report.held_out:.3f}"
+        note = f"loss {loss:.3f}{self.held_out}"
+        self._show(report.stage, report.progress, report.characters, report.seconds, note, "characters")
 
-    def _draw(self, report: StepReport, rate: float) -> None:
+    def labelling(self, done: int, total: int) -> None:
+        """Move the bar of a labelling step: so many lines of so many are read."""
+        self._show("label", done / max(total, 1), done, time.monotonic(), f"{done:,} of {total:,} lines", "lines")
+
+    def _show(self, step: str, progress: float, amount: float, seconds: float, note: str, unit: str) -> None:
+        """One bar, or one line: `amount` (characters, lines) and `seconds` give the speed since the step began."""
+        begun, at, first = self.started.setdefault(step, (amount, seconds, progress))
+        spent = seconds - at
+        rate = (amount - begun) / spent if spent > 0 else 0.0
+        note = f"{note} {rate:,.0f} {unit}/s"
+        if self.console.is_terminal:
+            self._draw(step, progress, note)
+        elif time.monotonic() - self.printed > PLAIN_EVERY_SECONDS or progress >= 1:
+            self.printed = time.monotonic()
+            left = spent * (1 - progress) / (progress - first) if progress > first else None
+            text = f"{self.label}{step} {100 * progress:.0f} % {note}"
+            print(text if left is None else f"{text}, {duration(left)} left", file=sys.stderr, flush=True)
+
+    def _draw(self, step: str, progress: float, note: str) -> None:
         if self.bar is None:
             self.bar = Progress(
                 TextColumn("{task.description:<22}"),
                 BarColumn(),
                 TextColumn("{task.percentage:>3.0f} %"),
-                TextColumn("loss {task.fields[loss]:.3f}"),
-                TextColumn("{task.fields[rate]:>7,.0f} characters/s"),
+                TextColumn("{task.fields[note]}"),
                 TimeElapsedColumn(),
+                TextColumn("left"),
                 TimeRemainingColumn(),
                 console=self.console,
             )
             self.bar.start()
-        if report.stage not in self.tasks:
-            self.tasks[report.stage] = self.bar.add_task(self.label + report.stage, total=1.0, loss=0.0, rate=0.0)
-        loss = self.smooth[report.stage]
-        self.bar.update(self.tasks[report.stage], completed=report.progress, loss=loss, rate=rate)
+        if step not in self.tasks:
+            self.tasks[step] = self.bar.add_task(self.label + step, total=1.0, note="")
+        self.bar.update(self.tasks[step], completed=progress, note=note)
 
     def on_checkpoint(self, total_steps: int) -> None:
         """Nothing is buffered."""
@@ -79,15 +102,8 @@ class ProgressBar:
             self.bar = None
 
 
-class ReadingLines:
-    """Says how far a model has read its corpus, now and then; a bar that stands below moves down."""
-
-    def __init__(self) -> None:
-        self.said = 0.0
-
-    def __call__(self, done: int, total: int) -> None:
-        """So many lines of so many are read."""
-        now = time.monotonic()
-        if now - self.said > READING_EVERY_SECONDS or done == total:
-            self.said = now
-            print(f"reading the corpus: {done:,} of {total:,} lines", file=sys.stderr, flush=True)
+def duration(seconds: float) -> str:
+    """A time as people say it: 40 s, 12 min, 3.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

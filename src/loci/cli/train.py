@@ -8,26 +8,34 @@ examples:
   torchrun --nproc_per_node 2 --max-restarts 3 -m loci train --data course --out run
                                          two processes train one model; after a crash they go on by themselves
   loci train --recipe list               show the recipes
+  loci train --recipe char --text plays.txt --out run --json
+  loci train --data world --out run --set finetune.held_out=0.1
+                                         measure a tenth of the questions while training, keep the best weights
 """
 
 from __future__ import annotations
 
+import json as json_format
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 if TYPE_CHECKING:
     from loci.text.relations import Relation
+    from loci.training.device import Placement
     from loci.training.plan import Recipe
+    from loci.training.reports import Outcome
     from loci.training.sources import TrainingData
 
 
 RECIPE = "demo"
 SHOWN = 8
 """Remarks about the data that are printed."""
+SHORT = 30
+"""Steps that are not worth measuring beforehand."""
 
 
 def train(
@@ -48,6 +56,7 @@ def train(
     precision: Literal["auto", "fp32", "bf16"] = "auto",
     threads: int | None = None,
     save_every: int | None = None,
+    json: bool = False,
 ) -> int:
     """Carry out a recipe.
 
@@ -70,6 +79,7 @@ def train(
         precision: auto is bf16 on CUDA where it is built in, and fp32 elsewhere.
         threads: How many threads; otherwise what a short measurement finds best (or OMP_NUM_THREADS, or the run's own).
         save_every: Write a checkpoint after every so many steps, instead of every minute.
+        json: Print one JSON object at the end; everything else goes to stderr.
     """
     if recipe == "list":
         return _list_recipes()
@@ -77,7 +87,7 @@ def train(
 
     from loci import machine
     from loci.cli.interrupt import InterruptFlag
-    from loci.cli.progress import ProgressBar, ReadingLines
+    from loci.cli.progress import ProgressBar
     from loci.cli.threads import choose_threads
     from loci.pipeline import carry_out
     from loci.training.device import choose
@@ -98,10 +108,14 @@ def train(
         chosen = _changed(chosen, variant, seed, set).within(minutes, characters=characters)
     running = choose_threads(threads, read_run(out).threads if resume else None)
 
+    bar = ProgressBar()
+
     def observers(run: Path) -> list[Observer]:
         running.announce()
+        if not resume and group.world == 1:
+            _say_expected(chosen, taught, placement)
         board = [TensorBoard(run / "tensorboard")] if TensorBoard.available() and not no_tensorboard else []
-        return [ProgressBar(), *board]
+        return [bar, *board]
 
     with (
         InterruptFlag() as interrupted,
@@ -118,17 +132,39 @@ def train(
             should_stop=lambda: interrupted.raised,
             placement=placement,
             group=group,
-            labelling=ReadingLines(),
+            labelling=bar.labelling,
         )
-    console = Console(quiet=not group.first, markup=False)
+    if json and group.first:
+        print(json_format.dumps(_summary(out, outcome), indent=2, ensure_ascii=False))
+    console = Console(quiet=not group.first, markup=False, stderr=json)
     if not outcome.finished:
         console.print(f"stopped after {outcome.total_steps} steps; continue with: loci train --resume --out {out}")
         return 130
     done = "was finished already:" if was_finished else "trained"
     console.print(f"{done} {outcome.total_steps} steps in {outcome.seconds / 60:.1f} min: {out}", soft_wrap=True)
-    asked = f"ask it: loci evaluate {out} --questions FILE"
-    console.print(asked if taught.questions is not None else f"let it write: loci sample {out}")
+    if (out / "best").is_dir():
+        console.print(f"the weights with the lowest held-out loss: {out / 'best'}", soft_wrap=True)
+    answers = any(stage.sources - {"corpus", "text"} for stage in chosen.stages)
+    console.print(f"ask it: loci evaluate {out} --questions FILE" if answers else f"let it write: loci sample {out}")
     return 0
+
+
+def _say_expected(recipe: Recipe, data: TrainingData, placement: Placement) -> None:
+    """Measure how long training takes here, and say it; not where it is over sooner than measured."""
+    from loci.cli.progress import duration
+    from loci.pipeline.expected import expected_seconds
+
+    if all(stage.steps is not None and stage.steps <= SHORT for stage in recipe.stages):
+        return
+    labels = "" if len(recipe.steps) == len(recipe.stages) else ", and the labelling"
+    seconds = expected_seconds(recipe, data, placement)
+    print(f"loci train: about {duration(seconds)} of training on this machine{labels}", file=sys.stderr, flush=True)
+
+
+def _summary(out: Path, outcome: Outcome) -> dict[str, Any]:
+    from loci.training.run import describe, read_run
+
+    return {**describe(read_run(out)), "finished": outcome.finished, "seconds": round(outcome.seconds, 1)}
 
 
 def _only_resumed(recipe: str, given: Mapping[str, object]) -> None:

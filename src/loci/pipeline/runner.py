@@ -146,18 +146,19 @@ def _start(
     if found is not None:
         return ckpt.load_checkpoint(found).model, *ckpt.load_state(found)
     if initial is None:
-        initial = GPT(_config(recipe, data), generator=torch.Generator().manual_seed(recipe.seed))
+        initial = GPT(model_config(recipe, data), generator=torch.Generator().manual_seed(recipe.seed))
     return initial, TrainingState(), {}
 
 
-def _config(recipe: Recipe, data: TrainingData) -> GPTConfig:
+def model_config(recipe: Recipe, data: TrainingData) -> GPTConfig:
+    """The model of a recipe; the vocabulary's size is the data's."""
     return GPTConfig.from_dict({**recipe.model, "vocab_size": len(data.vocab)})
 
 
 def _require_possible(recipe: Recipe, data: TrainingData) -> None:
     """What is wrong with the model, or missing for the last step, is said before anything is written."""
     _ = ANSWERERS[recipe.answerer]
-    config = _config(recipe, data)
+    config = model_config(recipe, data)
     wanted = BYTES_A_PARAMETER * model_cost(config, 1, 1).total.parameters / 1e9
     if wanted > (there := memory_gb()[0]) > 0:
         raise LociError(

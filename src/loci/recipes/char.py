@@ -36,6 +36,7 @@ def char(shape: DataShape) -> Recipe:
         optimiser="muon",
         schedule="wsd",
         decay=0.5,
+        held_out=0.1,
     )
     return Recipe(
         "char", CHAR_MODEL, (read,), note="a character model of a running text (--text FILE), for loci sample"

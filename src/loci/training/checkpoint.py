@@ -38,7 +38,7 @@ from loci.text.vocab import Vocab
 
 FORMAT = 2
 WEIGHTS, CONFIG, STATE_TENSORS, STATE = "model.safetensors", "config.json", "state.safetensors", "state.json"
-FINAL = "final"
+FINAL, BEST = "final", "best"
 _DAMAGED = "the checkpoint is damaged or too old: give another one, RUN/checkpoints/step-…, or train again"
 ROUNDING = 10_000
 _FLOATS = ("F32", "F16", "BF16", "F64")

@@ -8,6 +8,7 @@ first one writes, the others only compute. `loci.pipeline` opens the run and say
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,17 +17,20 @@ from typing import Any
 import numpy as np
 import torch
 
+from loci.data.batches import BatchStream
 from loci.errors import LociError
 from loci.model import GPT
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import Tensors, TrainingState
 from loci.training.device import Placement
 from loci.training.distributed import Group
+from loci.training.held_out import due, held_out_loss
 from loci.training.observers import MetricsFile
 from loci.training.optim import make_optimisers, set_rate
 from loci.training.plan import Recipe, Stage, to_dict
 from loci.training.prefetch import Prefetch
 from loci.training.reports import CheckpointPolicy, Observer, Outcome, StepReport
+from loci.training.run import read_metrics
 from loci.training.schedule import step_factor
 from loci.training.sources import TrainingData, make_stream
 from loci.training.state import pack, unpack
@@ -74,6 +78,8 @@ class Trainer:
             "threshold": recipe.threshold,
         }
         self.saved_at = time.perf_counter()
+        self.best = math.inf
+        """The lowest loss of what this stage holds out."""
 
     def finish(self) -> Outcome:
         """Keep the finished model."""
@@ -104,6 +110,7 @@ class Trainer:
             stage, index, self.recipe, data, model.config.block_size, rank=group.rank, world=group.world
         )
         steps = stream.steps_for(stage.epochs) if stage.epochs is not None else stage.steps
+        held_out = self._held_out_stream(index, data)
         optimisers = make_optimisers(model, stage)
         if state.step:
             unpack(self.tensors, optimisers, self.placement.device)
@@ -126,7 +133,10 @@ class Trainer:
                 now = self.clock()
                 self._count(work.characters, group.first_clock(now - begun))
                 begun = now
-                self._report(stage, loss, stage.lr * rate, min(1.0, _progress(stage, steps, state)))
+                done = min(1.0, _progress(stage, steps, state))
+                measured = held_out is not None and due(progress, done)
+                unseen = held_out_loss(model, held_out, self.placement) if held_out is not None and measured else None
+                self._report(stage, loss, stage.lr * rate, done, unseen)
                 stop = group.anyone(self.should_stop())
                 if stop or self._due():
                     self._save(index, optimisers)
@@ -172,7 +182,22 @@ class Trainer:
             if isinstance(observer, MetricsFile):
                 observer.rewind(state.total_steps)
 
-    def _report(self, stage: Stage, loss: StepLoss, lr: float, progress: float) -> None:
+    def _held_out_stream(self, index: int, data: TrainingData) -> BatchStream | None:
+        """What the stage holds out, for the first process to measure; the best loss so far is read from the metrics."""
+        stage = self.recipe.stages[index]
+        if not stage.held_out or not self.group.first:
+            return None
+        found = [row["held_out"] for row in read_metrics(self.run) if row["stage"] == stage.name and "held_out" in row]
+        self.best = min(found, default=math.inf)
+        return make_stream(stage, index, self.recipe, data, self.model.config.block_size, held_out=True)
+
+    def _keep_best(self, held_out: float) -> None:
+        if held_out < self.best:
+            self.best = held_out
+            about = {**self.about, "total_steps": self.state.total_steps, "seconds": round(self.state.seconds, 1)}
+            ckpt.save_checkpoint(self.run / ckpt.BEST, self.model, self.data.vocab, about=about)
+
+    def _report(self, stage: Stage, loss: StepLoss, lr: float, progress: float, held_out: float | None) -> None:
         state = self.state
         report = StepReport(
             stage.name,
@@ -184,7 +209,10 @@ class Trainer:
             lr,
             state.characters,
             state.seconds,
+            held_out,
         )
+        if held_out is not None:
+            self._keep_best(held_out)
         for observer in self.observers:
             observer.on_step(report)
 

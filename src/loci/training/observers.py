@@ -17,7 +17,7 @@ FLUSH_SECONDS = 2.0
 
 
 class MetricsFile:
-    """One JSON row a step, appended; on disk before any checkpoint that comes after it."""
+    """One JSON row per step, appended; on disk before any checkpoint that comes after it."""
 
     def __init__(self, run: Path):
         self.run, self.flushed = run, time.perf_counter()
@@ -26,6 +26,8 @@ class MetricsFile:
     def on_step(self, report: StepReport) -> None:
         """Append the row."""
         row = {name: round(value, 6) if isinstance(value, float) else value for name, value in asdict(report).items()}
+        if report.held_out is None:
+            del row["held_out"]
         row["loss"], row["lr"] = report.loss, report.lr  # these two to the last bit
         self.handle.write(json.dumps(row) + "\n")
         if time.perf_counter() - self.flushed > FLUSH_SECONDS:
@@ -48,7 +50,7 @@ class MetricsFile:
 
 
 class TensorBoard:
-    """Loss and learning rate for TensorBoard."""
+    """Loss, learning rate and held-out loss for TensorBoard."""
 
     def __init__(self, folder: Path):
         from torch.utils.tensorboard import SummaryWriter
@@ -62,9 +64,11 @@ class TensorBoard:
         return importlib.util.find_spec("tensorboard") is not None
 
     def on_step(self, report: StepReport) -> None:
-        """Two scalars."""
+        """Its scalars."""
         self.writer.add_scalar(f"{report.stage}/loss", report.loss, report.total_steps)
         self.writer.add_scalar(f"{report.stage}/lr", report.lr, report.total_steps)
+        if report.held_out is not None:
+            self.writer.add_scalar(f"{report.stage}/held_out", report.held_out, report.total_steps)
 
     def on_checkpoint(self, total_steps: int) -> None:
         """Flush."""

@@ -56,6 +56,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "focus": (0, 1e6),
     "near": (0, 1e6),
     "near_max": (_LEAST, 1e12),
+    "held_out": (0, 0.5),
 }
 LARGEST_SEED = 2**53
 """Stages and processes derive seeds of their own from it, and a generator takes 64 bits."""
@@ -133,6 +134,9 @@ class Stage:
     """λ of the near term: how much looking far away costs. 0 leaves it out."""
     near_max: float = 64.0
     """L_max of the near term: the squared distance beyond which a look costs no more."""
+    held_out: float = 0.0
+    """Share of the records, the last of each source, that are not learned from. Their loss is measured while the stage
+    trains, and the weights that had the lowest are kept in `best/`."""
 
     def __post_init__(self) -> None:
         _require_one_word(self.name)

@@ -19,7 +19,7 @@ class StepReport:
     progress: float
     """Part of the stage's budget used up, 0 to 1."""
     loss: float
-    """Mean cross-entropy, in nats a character."""
+    """Mean cross-entropy, in nats per character."""
     shaping: float
     """What the shaping terms added to it."""
     lr: float
@@ -27,6 +27,8 @@ class StepReport:
     """Useful characters (padding not counted) since the start of the run."""
     seconds: float
     """Training time since the start of the run, earlier parts of a resumed one included."""
+    held_out: float | None = None
+    """Mean loss of what the stage holds out, at the steps where it was measured."""
 
 
 class Observer(Protocol):

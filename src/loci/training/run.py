@@ -2,9 +2,10 @@
 
     run.json         recipe, data files with their hashes, Loci's version
     manifest.json    the version of the format, and hashes of what must not change
-    metrics.jsonl    one row a step
+    metrics.jsonl    one row per step
     checkpoints/     the newest few, for resuming
     final/           the finished model
+    best/            the weights with the lowest held-out loss, if a stage holds anything out
     predictions/     rows of answers
     pseudo_labels.tsv    questions and answers the model wrote itself, if its recipe has a labelling step
     calibration.json how its probabilities are to be read, if it was calibrated
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import msgspec
 
@@ -74,6 +75,7 @@ class MetricsRow(TypedDict):
     lr: float
     characters: int
     seconds: float
+    held_out: NotRequired[float]
 
 
 _decode_row = msgspec.json.Decoder(MetricsRow).decode
@@ -247,6 +249,8 @@ def describe(info: RunInfo) -> dict[str, Any]:
         "state": "finished" if info.finished else "resumable" if checkpoints(info.path) else "started",
         "steps": rows[-1]["total_steps"] if rows else 0,
         "loss": rows[-1]["loss"] if rows else None,
+        "held_out_loss": min((row["held_out"] for row in rows if "held_out" in row), default=None),
+        "characters": rows[-1]["characters"] if rows else 0,
         "minutes": round(rows[-1].get("seconds", 0.0) / 60, 1) if rows else 0.0,
         "predictions": sorted(file.stem for file in (info.path / PREDICTIONS).glob("*.jsonl")),
     }

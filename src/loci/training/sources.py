@@ -162,15 +162,23 @@ class TrainingData:
 
 
 def make_stream(
-    stage: Stage, index: int, recipe: Recipe, data: TrainingData, block_size: int, *, rank: int = 0, world: int = 1
+    stage: Stage,
+    index: int,
+    recipe: Recipe,
+    data: TrainingData,
+    block_size: int,
+    *,
+    rank: int = 0,
+    world: int = 1,
+    held_out: bool = False,
 ) -> BatchStream:
-    """The batches of a stage; those of one process of several, when told which."""
+    """The batches of a stage; those of one process of several, when told which, or of what it holds out."""
     vocab = data.vocab
     asking = ("questions", "reading-examples", "reading-taught", "pseudo-labels")
     if data.questions is not None and not stage.sources.isdisjoint(asking):
         data.questions.require(vocab, block_size)
     return BatchStream(
-        [_source(part, data, vocab, block_size) for part in stage.mixture],
+        [_source(part, stage.held_out, held_out, data, vocab, block_size) for part in stage.mixture],
         batch_size=stage.batch_size,
         seed=(recipe.seed, index),
         shuffle=stage.shuffle,
@@ -183,10 +191,16 @@ def make_stream(
     )
 
 
-def _source(part: MixtureComponent, data: TrainingData, vocab: Vocab, block_size: int) -> Source:
+def _source(
+    part: MixtureComponent, share: float, held_out: bool, data: TrainingData, vocab: Vocab, block_size: int
+) -> Source:
     def at_length(length: int) -> Objective[Any]:
         return make_objective(part.objective, vocab, length, part.options)
 
     # Half a question has no answer.
     shortened = cache(at_length) if part.source in ("corpus", "text") else None
-    return Source(data.records(part.source, block_size), at_length(block_size), part.share, at_length=shortened)
+    records = data.records(part.source, block_size)
+    if share:
+        cut = min(len(records) - 1, round(len(records) * (1 - share)))
+        records = records[cut:] if held_out else records[:cut]
+    return Source(records, at_length(block_size), part.share, at_length=shortened)

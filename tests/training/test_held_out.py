@@ -1,0 +1,54 @@
+import dataclasses
+
+import pytest
+
+from loci.pipeline import carry_out
+from loci.training.checkpoint import BEST, load_model
+from loci.training.held_out import due
+from loci.training.run import describe, find_runs, read_metrics
+from loci.training.sources import make_stream
+
+
+def _held_out(recipe, share=0.25):
+    return recipe.with_stages(lambda stage: dataclasses.replace(stage, held_out=share))
+
+
+def test_what_is_held_out_is_not_learned_from(tiny_recipe, tiny_data):
+    recipe = _held_out(tiny_recipe)
+    stage = recipe.stages[0]
+    taught = make_stream(stage, 0, recipe, tiny_data, 32).sources[0].records
+    left = make_stream(stage, 0, recipe, tiny_data, 32, held_out=True).sources[0].records
+    assert [*taught, *left] == tiny_data.lines
+    assert len(left) == pytest.approx(len(tiny_data.lines) / 4, abs=1)
+
+
+def test_its_loss_is_measured_and_the_best_weights_are_kept(tiny_recipe, tiny_data, tmp_path):
+    carry_out(_held_out(tiny_recipe), tiny_data, tmp_path / "run")
+    last = [row for row in read_metrics(tmp_path / "run") if row["stage"] == tiny_recipe.stages[-1].name]
+    found = {row["total_steps"]: row["held_out"] for row in last if "held_out" in row}
+    assert last[-1]["total_steps"] in found
+    best = load_model(tmp_path / "run" / BEST)
+    assert best.config["total_steps"] == min(found, key=lambda step: found[step])
+    (row,) = map(describe, find_runs(tmp_path))
+    assert row["held_out_loss"] <= min(found.values())
+
+
+def test_nothing_is_measured_where_nothing_is_held_out(tiny_recipe, tiny_data, tmp_path):
+    carry_out(tiny_recipe, tiny_data, tmp_path / "run")
+    assert not any("held_out" in row for row in read_metrics(tmp_path / "run"))
+    assert not (tmp_path / "run" / BEST).exists()
+
+
+def test_measuring_does_not_change_what_is_learned(tiny_recipe, tiny_data, tmp_path, monkeypatch):
+    recipe = _held_out(tiny_recipe)
+    carry_out(recipe, tiny_data, tmp_path / "often")
+    monkeypatch.setattr("loci.training.held_out.TIMES", 1)
+    carry_out(recipe, tiny_data, tmp_path / "once")
+    losses = [[row["loss"] for row in read_metrics(tmp_path / name)] for name in ("often", "once")]
+    assert losses[0] == losses[1]
+
+
+def test_the_end_is_a_point_of_measurement():
+    assert due(0.99, 1.3)
+    assert due(0.04, 0.06)
+    assert not due(0.06, 0.07)
