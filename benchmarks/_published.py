@@ -41,7 +41,7 @@ class PublishedAttention(nn.Module):
 
 
 class PublishedBlock(nn.Module):
-    """Attention and a perceptron four times as wide, each behind a norm and beside a residual path."""
+    """Attention and a perceptron four times as wide, each behind a norm and next to a residual path."""
 
     def __init__(self, width: int, heads: int, block: int, dropout: float):
         super().__init__()

@@ -68,7 +68,7 @@ class Measured:
 
     @property
     def rate(self) -> float:
-        """Useful characters a second."""
+        """Useful characters per second."""
         return self.characters / sum(self.seconds.values())
 
     @property

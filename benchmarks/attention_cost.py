@@ -1,4 +1,4 @@
-"""How time and memory grow with the length of the text: measured, beside the formulas of `loci cost`.
+"""How time and memory grow with the length of the text: measured, next to the formulas of `loci cost`.
 
 Each point is measured in a process of its own, so that its peak memory is its own, and in processor time, so that other
 work on the machine does not count. Two curves a variant: the whole trunk, and mixing only (the perceptrons taken out),

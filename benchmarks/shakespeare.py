@@ -1,4 +1,4 @@
-"""What the char recipe reaches in ten minutes: held-out loss beside nanoGPT's published figures, and a sample.
+"""What the char recipe reaches in ten minutes: held-out loss next to nanoGPT's published figures, and a sample.
 
 The first nine tenths of the text teach, the last tenth is held out, as nanoGPT splits it. The loss is the mean over
 windows of block_size characters read side by side, each from its own start: the same kind of figure as published there.
@@ -42,7 +42,7 @@ def main(
     out: Path | None = None,
     json: bool = False,
 ) -> None:
-    """Train, judge, sample.
+    """Train, measure, sample.
 
     Args:
         minutes: Training time, instead of the recipe's own budget.
@@ -86,7 +86,7 @@ def main(
     if json:
         print(json_format.dumps({**measured, "published": dict(PUBLISHED), "sample": sample}, ensure_ascii=False))
         return
-    table = Table("model", "held-out loss, nats a character")
+    table = Table("model", "held-out loss, nats per character")
     size = f"{loaded.model.n_parameters():,} parameters, block {block}"
     work = (
         f"{outcome.total_steps} steps, {outcome.seconds / 60:.1f} minutes, {torch.get_num_threads()} threads, one seed"

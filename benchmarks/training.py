@@ -1,8 +1,8 @@
-"""Loci's training step beside the published one: the same model size, the same text, one run on one machine.
+"""Loci's training step next to the published one: the same model size, the same text, one run on one machine.
 
 The published step (`_published.py`) pads every example to 128 characters, so that more than half of its work is for
 nothing. Loci's step sorts a pool of examples by length, makes batches ahead in a thread, and reuses its buffers. Loci's
-own recipes train without dropout, which is the first row; with dropout as published stands beside it.
+own recipes train without dropout, which is the first row; with dropout as published comes next to it.
 
 Each way runs in a process of its own (`_training_ways.py`); they take turns, so that a disturbance hits all of them.
 Every repeat of Loci's step covers short and long batches alike. FLOPs are those of `loci cost`: matrix products with

@@ -18,7 +18,7 @@ from loci.text.world.writer import write_world
 
 @dataclass(frozen=True)
 class Vices:
-    """How a made-up model errs: `knows` of 1 it gets right; boasts by `slope`; mistakes are dealt out by the rest."""
+    """How a made-up model errs: `knows` of 1 it gets right; boasts by `slope`; mistakes are spread over the rest."""
 
     knows: float
     slope: float

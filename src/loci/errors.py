@@ -1,6 +1,6 @@
 """The one error a user of Loci meets.
 
-Knows nothing of the rooms above. `LociError` is for bad input: it names the place, what is wrong and what to do. Our
+Knows nothing of the packages above. `LociError` is for bad input: it names the place, what is wrong and what to do. Our
 own mistakes are `assert`s and stay tracebacks.
 """
 

@@ -76,7 +76,7 @@ def write_json(target: str | Path, value: Any) -> None:
 def atomic_folder(target: str | Path) -> Iterator[Path]:
     """Fill a folder that appears under its name, whole and fsynced, only when the block ends without an error.
 
-    A folder already there is replaced. Between the two renames the old one stands under a hidden name beside it.
+    A folder already there is replaced. Between the two renames the old one stands under a hidden name next to it.
     """
     target = Path(target)
     target.parent.mkdir(parents=True, exist_ok=True)

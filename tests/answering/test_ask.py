@@ -31,7 +31,7 @@ LINES += ["Ann Lee. Ann Lee died in Bern .", "Zed Kay. Zed Kay lived in Rome ."]
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A model that has learned four answers by heart, one of them silence."""
+    """A model that has memorized four answers, one of them silence."""
     folder = tmp_path_factory.mktemp("ask")
     (folder / "wiki.txt").write_text("".join(f"{line}\n" for line in LINES))
     taught = [(f"Where was {name} born?", place) for name, place in FACTS.items()]

@@ -75,10 +75,10 @@ def test_a_text_without_words_is_answered_freely(model):
 
 def test_who_studies_keeps_given_answers_and_quotes_the_lines_of_everybody_else(model):
     told = []
-    studied = label(as_loaded(model), DATA, lambda done, total: told.append((done, total)))
+    labelled = label(as_loaded(model), DATA, lambda done, total: told.append((done, total)))
     assert told == [(1, 2), (2, 2)]
-    assert [(row.text, row.answer) for row in studied][:2] == [(row.text, row.answer) for row in QUESTIONS]
-    (written,) = studied[2:]
+    assert [(row.text, row.answer) for row in labelled][:2] == [(row.text, row.answer) for row in QUESTIONS]
+    (written,) = labelled[2:]
     assert written.text == "Where was Bo Berg born?"
     assert any(written.answer in line.text for line in CORPUS.about("Bo Berg"))
 

@@ -18,7 +18,7 @@ def question(name):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A run that knows six answers by heart, and a slice in which two of the expected answers differ from them."""
+    """A run that memorized six answers, and a slice in which two of the expected answers differ from them."""
     folder = tmp_path_factory.mktemp("ask")
     pairs = list(zip(NAMES, PLACES, strict=True))
     (folder / "wiki.txt").write_text("".join(f"{name}. {name} was born in {place} .\n" for name, place in pairs))

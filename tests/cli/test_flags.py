@@ -44,7 +44,7 @@ def help_of(capsys, *command: str) -> str:
 @pytest.mark.parametrize("command", HELPS, ids=" ".join)
 def test_every_help_has_an_example_and_no_python(command, capsys):
     text = help_of(capsys, *command)
-    assert f"loci {' '.join(command)}" in text.split("usage:")[-1].split("\n", 1)[1]  # beside the usage line
+    assert f"loci {' '.join(command)}" in text.split("usage:")[-1].split("\n", 1)[1]  # next to the usage line
     assert not re.search(r"default: (None|False|\))|\{None\}|\[\[", text)
 
 

@@ -108,7 +108,7 @@ def _flags(command: tuple[str, ...]) -> frozenset[str]:
 
 
 def _check_contract(attention: str) -> None:
-    """The attention class of the guide honours what every class of the house does."""
+    """The attention class of the guide honours what every class does."""
     spec = importlib.util.spec_from_file_location("guide_contract", ROOT / "tests" / "contracts" / "contract.py")
     assert spec is not None
     assert spec.loader is not None

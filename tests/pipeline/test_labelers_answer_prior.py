@@ -28,18 +28,18 @@ QUESTIONS = Questions.from_pairs(
 
 
 def test_a_share_is_that_of_its_own_lines_and_an_average_one():
-    habit = answer_prior(CORPUS, QUESTIONS, longest=1)
+    prior = answer_prior(CORPUS, QUESTIONS, longest=1)
     average = 3 / 18  # three lines of six words, each with one answer
-    assert habit.unmet == pytest.approx(average)
-    assert habit.of("Italy") == pytest.approx((1 + average) / 4)
-    assert habit.of("Rome") == pytest.approx((1 + average) / 2)
-    assert habit.of("born") == pytest.approx(average / 4)
-    assert habit.of("Lodi") == average  # about Di Fox nobody asks
+    assert prior.unmet == pytest.approx(average)
+    assert prior.of("Italy") == pytest.approx((1 + average) / 4)
+    assert prior.of("Rome") == pytest.approx((1 + average) / 2)
+    assert prior.of("born") == pytest.approx(average / 4)
+    assert prior.of("Lodi") == average  # about Di Fox nobody asks
 
 
 def test_without_lines_every_word_is_as_likely():
-    habit = answer_prior(CORPUS, Questions.from_pairs([("Where was Nobody born?", "Rome")]), longest=2)
-    assert habit.of("Rome") == habit.of("Lodi") == 1.0
+    prior = answer_prior(CORPUS, Questions.from_pairs([("Where was Nobody born?", "Rome")]), longest=2)
+    assert prior.of("Rome") == prior.of("Lodi") == 1.0
 
 
 WORDS = st.sampled_from(["Rome", "Oslo", "Lima", "Italy", "of", "in"])
@@ -49,11 +49,11 @@ WORDS = st.sampled_from(["Rome", "Oslo", "Lima", "Italy", "of", "in"])
 def test_shares_are_shares(people):
     lines = [f"P{number} Q. {' '.join(words)} ." for number, (words, _) in enumerate(people)]
     pairs = [(f"Where was P{number} Q born?", answer) for number, (_, answer) in enumerate(people)]
-    habit = answer_prior(Corpus.from_lines(lines), Questions.from_pairs(pairs), longest=2)
-    assert 0 <= habit.unmet <= 1
-    assert all(0 <= share <= 1 for share in habit.shares.values())
+    prior = answer_prior(Corpus.from_lines(lines), Questions.from_pairs(pairs), longest=2)
+    assert 0 <= prior.unmet <= 1
+    assert all(0 <= share <= 1 for share in prior.shares.values())
     never = {word for words, _ in people for word in words} - {answer for _, answer in people}
-    assert all(habit.of(word) <= habit.unmet for word in never)
+    assert all(prior.of(word) <= prior.unmet for word in never)
 
 
 @pytest.mark.parametrize(

@@ -259,9 +259,9 @@ def test_the_better_run_stands_first_whatever_the_order(computed, folder):
     for found in (computed, turned):
         text = comparison_report(found).page().html()
         rows = re.findall(r"<tr>(.*?)</tr>", text, flags=re.S)
-        duel = next(row for row in rows if 'title="strong"' in row and 'title="weak"' in row)
-        assert duel.index('title="strong"') < duel.index('title="weak"')
-        assert re.search(r"\+\d+\.\d <", duel)
+        pair = next(row for row in rows if 'title="strong"' in row and 'title="weak"' in row)
+        assert pair.index('title="strong"') < pair.index('title="weak"')
+        assert re.search(r"\+\d+\.\d <", pair)
         assert "more than <strong>weak</strong>, and the difference is beyond chance" in text
 
 

@@ -204,7 +204,7 @@ def test_places_of_several_words_keep_one_head() -> None:
 
 def test_broken_trees_are_seen() -> None:
     assert is_tree([2, 0, 2])
-    assert not is_tree([2, 1, 0])  # a cycle beside the root
+    assert not is_tree([2, 1, 0])  # a cycle next to the root
     assert not is_tree([0, 0, 1])  # two roots
     assert not is_tree([2, 3, 1])  # none
 

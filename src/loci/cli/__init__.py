@@ -1,1 +1,1 @@
-"""The cli room."""
+"""The command line: one thin file per command."""

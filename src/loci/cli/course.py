@@ -59,7 +59,7 @@ def finetune(flags: Namespace) -> int:
 
 
 def evaluate(flags: Namespace) -> None:
-    """Answer every question greedily, print the score, write one answer a line.
+    """Answer every question greedily, print the score, write one answer per line.
 
     example:
       loci course evaluate vanilla wiki.txt --reading_params_path vanilla.finetune.params \\

@@ -100,7 +100,7 @@ FLAGS: dict[str, Mapping[str, dict[str, Any]]] = {
         **{name: OWN[name] for name in ("--year", "--fix", "--seed")},
     },
     "grade": {
-        "predictions": _path("files with one answer a line", metavar="PREDICTIONS", nargs="+"),
+        "predictions": _path("files with one answer per line", metavar="PREDICTIONS", nargs="+"),
         "--gold": _path("the questions with their answers", required=True),
         "--train": _path("the train questions, for kinds of errors (default: birth_places_train.tsv next to the gold)"),
         "--corpus": _path("the corpus, for kinds of errors (default: wiki.txt next to the gold)"),

@@ -1,4 +1,4 @@
-"""How training looks in a terminal: one bar a step of the recipe with its loss or lines, speed and the time left."""
+"""How training looks in a terminal: one bar per step of the recipe with its loss or lines, speed and the time left."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The data room."""
+"""From text to batches: prompts, objectives, batches."""

@@ -1,4 +1,4 @@
-"""Every textual form of the house, for training and for asking: parts of text, each closed by the mask ⁇.
+"""Every textual form, for training and for asking: parts of text, each closed by the mask ⁇.
 
     question-answer   question ⁇ answer ⁇            asked with: question ⁇
     reading           question ⁇ line ⁇ answer ⁇     asked with: question ⁇ line ⁇

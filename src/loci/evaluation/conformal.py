@@ -66,7 +66,7 @@ def true_probabilities(rows: Sequence[Row]) -> NDArray[np.float64]:
 
 
 def conformal_quantile(truth: NDArray[np.float64], coverage: float) -> float:
-    """The ⌈(n+1)·coverage⌉-th largest value: the +1 pays for the row that is still to come."""
+    """The ⌈(n+1)·coverage⌉-th largest value: the +1 is for the row that is still to come."""
     if not 0 < coverage < 1:
         raise LociError(f"a coverage is between 0 and 1, not {coverage!r}")
     # Without the rounding, 0.9 · 10 would be a hair above 9 and cost a rank.

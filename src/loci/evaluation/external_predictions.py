@@ -1,6 +1,6 @@
 """The answers of any other system, aligned to a question file.
 
-Three forms: JSON lines; a table (question, tab, prediction, optionally tab and probability); one prediction a line. By
+Three forms: JSON lines; a table (question, tab, prediction, optionally tab and probability); one prediction per line. By
 the text of the question where every row has it, else by order. Knows nothing of where the answers come from.
 """
 
@@ -30,7 +30,7 @@ def read_external(path: str | Path, questions: Questions) -> list[Row]:
     if first is None:
         raise LociError("holds no predictions", path=path)
     if first.strip() == "[" or first.lstrip().startswith(("[{", "[[")):
-        raise LociError("is a JSON list", path=path, line=1, remedy="write one object a line, without the brackets")
+        raise LociError("is a JSON list", path=path, line=1, remedy="write one object per line, without the brackets")
     if first.lstrip().startswith("{"):
         rows = list(numbered_rows(source, question=""))
     elif any("\t" in line for line in lines):

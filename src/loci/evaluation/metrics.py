@@ -95,7 +95,7 @@ def wilson(successes: int, n: int, level: float = LEVEL, *, independent: float |
     share, worth = successes / n, n if independent is None else independent
     centre = (share + z2 / (2 * worth)) / (1 + z2 / worth)
     half = math.sqrt(z2 * (share * (1 - share) / worth + z2 / (4 * worth * worth))) / (1 + z2 / worth)
-    # At 0 and n one end is the share itself; rounding must not put it beside it.
+    # At 0 and n one end is the share itself; rounding must not put it outside.
     low = 0.0 if successes == 0 else max(0.0, centre - half)
     high = 1.0 if successes == n else min(1.0, centre + half)
     return Rate(successes, n, low, high)

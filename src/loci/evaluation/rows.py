@@ -1,4 +1,4 @@
-"""Answers as rows on disk: one JSON object a line.
+"""Answers as rows on disk: one JSON object per line.
 
 A row holds all that a metric may want, so any model's answers can be scored again without the model. Knows nothing of
 models or metrics.

@@ -28,7 +28,7 @@ def draw_uniforms(
 
 
 class Chooser:
-    """Rows that choose one id a step; rows may leave."""
+    """Rows that choose one id per step; rows may leave."""
 
     def __init__(
         self,

@@ -88,7 +88,7 @@ def check_prompt(ids: Prompt, vocab_size: int) -> Int[Tensor, "T"]:
 
 
 class Context:
-    """Rows of different lengths that grow by one id a step."""
+    """Rows of different lengths that grow by one id per step."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""How well a model predicts a text it has not seen, in nats a character.
+"""How well a model predicts a text it has not seen, in nats per character.
 
 Works on ids; knows nothing of characters or files.
 """

@@ -1,1 +1,1 @@
-"""The interop room."""
+"""Bridges to other programs' files and commands."""

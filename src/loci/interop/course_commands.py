@@ -1,7 +1,7 @@
 """What the course's commands do: pretrain, finetune, evaluate, and the way between `.params` files and runs.
 
 The model is the published one, its vocabulary always that of the pretraining corpus. Everything is done as the
-published code does it, unless a fix is asked for (`loci.recipes.course.FIXES`). Training is the one loop of the house:
+published code does it, unless a fix is asked for (`loci.recipes.course.FIXES`). Training is the one training loop:
 it keeps a run in `P.run` next to the params file P, so that the same command given again goes on where it was stopped,
 and P appears only when it is done. Knows nothing of flags.
 """

@@ -104,7 +104,7 @@ def grade(files: Sequence[Path], gold: Path, *, train: Path | None = None, corpu
 
 
 def read_answers(file: str, asked: Questions) -> list[Row]:
-    """One answer a line, to the letter, in the order of the questions."""
+    """One answer per line, to the letter, in the order of the questions."""
     lines = load(file).lines()
     if len(lines) != len(asked):
         raise LociError(f"{len(lines)} lines for {len(asked)} questions", remedy="an answer may contain a newline")
@@ -122,4 +122,4 @@ def _pair(first: tuple[str, list[Row]], second: tuple[str, list[Row]]) -> Pair:
 
 
 def _next_to(gold: Path, name: str) -> Path | None:
-    return beside if (beside := gold.with_name(name)).is_file() else None
+    return neighbour if (neighbour := gold.with_name(name)).is_file() else None

@@ -158,7 +158,7 @@ def _check_shapes(given: Mapping[str, Tensor], wanted: Mapping[str, tuple[int, .
 
 
 def _buffers(names: Mapping[str, object], config: GPTConfig) -> dict[str, Tensor]:
-    """What the course stores beside the weights of each attention layer, though it follows from the config."""
+    """What the course stores next to the weights of each attention layer, though it follows from the config."""
     buffers: dict[str, Tensor] = {}
     narrow = "down_block.C" in names  # a perceiver's middle blocks run at the bottleneck's length
     for name in names:

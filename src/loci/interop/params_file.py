@@ -48,7 +48,7 @@ def read_params(path: str | Path) -> dict[str, Tensor]:
     try:
         _check_archive(path)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's guesses about foreign files; our one line says it
+            warnings.simplefilter("ignore")  # torch's guesses about such files; our one line says it
             state = torch.load(path, map_location="cpu", weights_only=True)
         tensors = _plain_tensors(state)
     except pickle.UnpicklingError as error:

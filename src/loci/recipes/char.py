@@ -1,7 +1,7 @@
 """A character model of one running text, such as the plays of Shakespeare: windows of it, no lines, no questions.
 
 About ten minutes on two cores: a million parameters see the text five times. nanoGPT publishes two figures
-for such a text (its own split, the last tenth held out): 1.88 nats a character after three minutes on a CPU, 1.4697
+for such a text (its own split, the last tenth held out): 1.88 nats per character after three minutes on a CPU, 1.4697
 with ten times the parameters on a large GPU.
 """
 

@@ -103,7 +103,7 @@ def course_scratch(shape: DataShape) -> Recipe:
 
 def course_short(shape: DataShape) -> Recipe:
     """The published form in a laptop's time: masked corpus lines, then the train questions with the lines going on."""
-    # Questions are learned by heart after an epoch or two of them; they are short, and a quarter of a batch.
+    # Questions are memorized after an epoch or two of them; they are short, and a quarter of a batch.
     questions = QUESTION_EPOCHS * shape.n_questions * QUESTION_LENGTH / QUESTION_SHARE
     pretrain = _short("pretrain", PRETRAIN_CHARACTERS, _lines(1.0), floor=1.0)
     asked = MixtureComponent("question-answer", source="questions", share=QUESTION_SHARE)

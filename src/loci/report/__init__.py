@@ -1,1 +1,1 @@
-"""The report room."""
+"""Pages and figures. Draws, computes nothing."""

@@ -106,7 +106,7 @@ class Page:
         return self
 
     def add_figure(self, figure: go.Figure, caption: str = "") -> Self:
-        """Add a Plotly figure in the house style; the figure itself is left as it was."""
+        """Add a Plotly figure in Loci's style; the figure itself is left as it was."""
         self._body.append(self._drawn(figure, caption))
         return self
 

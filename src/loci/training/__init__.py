@@ -1,1 +1,1 @@
-"""The training room."""
+"""Training: recipes as data, the one loop, checkpoints and run folders."""

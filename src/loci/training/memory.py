@@ -1,6 +1,6 @@
 """Keeping freed memory for the next step.
 
-glibc gives large buffers back to the system as soon as they are freed, and every step then pays for fresh pages again.
+glibc gives large buffers back to the system as soon as they are freed, and every step then asks for fresh pages again.
 Knows nothing of tensors: it sets two limits of the C library, and does nothing where there is no glibc.
 """
 

@@ -1,4 +1,4 @@
-"""Optimiser moments and random state as flat named tensors, and back: what a resume needs beside the weights."""
+"""Optimiser moments and random state as flat named tensors, and back: what a resume needs next to the weights."""
 
 from __future__ import annotations
 

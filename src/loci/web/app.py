@@ -1,4 +1,4 @@
-"""The application: routes, each a few lines around the library, the worker and the rooms that do the work.
+"""The application: routes, each a few lines around the library, the worker and the packages that do the work.
 
 Handlers are asynchronous and never compute: inference goes to the one worker, a full queue answers 503 with
 Retry-After. Client input never becomes a path. `create_app` makes it; `loci web` serves it.

@@ -1,7 +1,7 @@
 """What does each part of the recall recipes bring, which attention stores facts, and how does accuracy grow?
 
 Every training lies in a folder of its own below --out and is never repeated: stopped, the same command goes on. Without
---dev a fifth of the train questions is held back and asked about; with it the recipes learn from all of them and are
+--dev a fold of the train questions is held back and asked about; with it the recipes learn from all of them and are
 asked the dev file, which is a look at dev: write it down. The page shows everything that was measured below --out.
 
 examples:
@@ -65,7 +65,7 @@ class Options(Settings):
     only: tuple[str, ...] = ()
     """Only the ablations of these names."""
     fold: int = 0
-    """Which fifth of the train questions is held back."""
+    """Which of five folds of the train questions is held back."""
     dev: bool = False
     """Learn from all train questions and ask the dev file instead."""
     labels: Path | None = None

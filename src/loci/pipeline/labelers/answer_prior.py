@@ -25,12 +25,12 @@ class AnswerPrior:
     """The share of a span no train line holds: that of all spans together."""
 
     def of(self, span: str) -> float:
-        """How likely the span is an answer where it stands, by habit alone."""
+        """How likely the span is an answer where it stands, by the train questions alone."""
         return self.shares.get(span, self.unmet)
 
 
 def answer_prior(corpus: Corpus, questions: Questions, *, longest: int) -> AnswerPrior:
-    """The habit of answered questions about subjects of the corpus, for spans of at most `longest` words.
+    """The answer prior of answered questions about subjects of the corpus, for spans of at most `longest` words.
 
     Each share is that of the span's own lines and one more, in which spans are answers as often as they are on average:
     a word met once is hardly judged, one met a hundred times is.

@@ -1,1 +1,1 @@
-"""One page that compares runs: what each knows, how far to trust it, what it makes up. Computes nothing."""
+"""One page that compares runs: what each knows, which of its answers to give, what it makes up. Computes nothing."""

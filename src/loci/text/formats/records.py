@@ -1,4 +1,4 @@
-"""JSON on disk to records, one object a line (JSONL) or one list of objects; and records with a question to rows.
+"""JSON on disk to records, one object per line (JSONL) or one list of objects; and records with a question to rows.
 
 Knows JSON, line numbers and the names of a question's fields.
 """

@@ -33,7 +33,7 @@ YOUNGEST_DEATH, OLDEST_DEATH = 45, 94
 LONGEST_MONTH = 28  # no date needs a calendar
 MIDDLE_NAME_CHANCE = 1 / 8
 JOB_CHANCE = 0.85
-# Chances of none, one or two facts beside birth and job: they set how long lines are.
+# Chances of none, one or two facts next to birth and job: they set how long lines are.
 FURTHER_FACTS = (0.18, 0.74)  # cumulative; else two
 DISTRACTOR_CHANCE = 0.5  # that a line of a world with relations tells something nobody asks for
 

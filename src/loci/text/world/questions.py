@@ -1,6 +1,6 @@
 """The questions of a world: what is asked about whom, and in which file.
 
-Knows nothing of writing. Without relations in the spec, the files are the course's: birthplaces, and beside them two
+Knows nothing of writing. Without relations in the spec, the files are the course's: birthplaces, and with them two
 other relations of the train and dev people. With relations, each has the same files: `RELATION_train.tsv` and so on.
 """
 

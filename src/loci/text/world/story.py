@@ -68,9 +68,11 @@ def lines_about(subject: Subject, spec: WorldSpec) -> list[Line]:
 
 
 def _spread(told: tuple[str, ...], lines: int, dice: Dice) -> list[tuple[str, ...]]:
-    """The facts of each line: every fact is dealt to one line, and now and then told by another as well."""
-    dealt = dice.shuffled(told)
-    own = [{*dealt[line::lines], *dealt[line % len(dealt) : line % len(dealt) + 1]} for line in range(lines)]
+    """The facts of each line: every fact goes to one line, and now and then told by another as well."""
+    shuffled = dice.shuffled(told)
+    own = [
+        {*shuffled[line::lines], *shuffled[line % len(shuffled) : line % len(shuffled) + 1]} for line in range(lines)
+    ]
     return [tuple(fact for fact in told if fact in facts or dice.chance(AGAIN_CHANCE)) for facts in own]
 
 

@@ -140,10 +140,10 @@ def _check_target(target: Path, force: bool) -> None:
         )
     written = read_object(target / MANIFEST, {"files": dict})["files"]
     own = {MANIFEST, *(name.partition("/")[0] for name in written)}
-    foreign = [name for name in entries if name not in own]
-    if foreign:
+    others = [name for name in entries if name not in own]
+    if others:
         raise LociError(
-            f"the world's folder also holds {', '.join(foreign[:3])}, which would be lost",
+            f"the world's folder also holds {', '.join(others[:3])}, which would be lost",
             path=target,
             remedy="move it elsewhere first",
         )
