@@ -1,7 +1,7 @@
 """The answers of any other system, aligned to a question file.
 
-Three forms: JSON lines; a table (question, tab, prediction, optionally tab and probability); one prediction per line. By
-the text of the question where every row has it, else by order. Knows nothing of where the answers come from.
+Three forms: JSON lines; a table (question, tab, prediction, optionally tab and probability); one prediction per line.
+Aligned by the text of the question where every row has it, else by order. Knows nothing of where the answers come from.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def lines_about(subject: Subject, spec: WorldSpec) -> list[Line]:
 
 def _spread(told: tuple[str, ...], lines: int, dice: Dice) -> list[tuple[str, ...]]:
     """The facts of each line: every fact goes to one line, and now and then told by another as well."""
-    shuffled = dice.shuffled(told)
+    mixed = dice.shuffled(told)
     own = [
         {*shuffled[line::lines], *shuffled[line % len(shuffled) : line % len(shuffled) + 1]} for line in range(lines)
     ]
