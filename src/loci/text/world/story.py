@@ -68,11 +68,9 @@ def lines_about(subject: Subject, spec: WorldSpec) -> list[Line]:
 
 
 def _spread(told: tuple[str, ...], lines: int, dice: Dice) -> list[tuple[str, ...]]:
-    """The facts of each line: every fact goes to one line, and now and then told by another as well."""
+    """The facts of each line: every fact goes to one line, and now and then to another as well."""
     mixed = dice.shuffled(told)
-    own = [
-        {*shuffled[line::lines], *shuffled[line % len(shuffled) : line % len(shuffled) + 1]} for line in range(lines)
-    ]
+    own = [{*mixed[line::lines], *mixed[line % len(mixed) : line % len(mixed) + 1]} for line in range(lines)]
     return [tuple(fact for fact in told if fact in facts or dice.chance(AGAIN_CHANCE)) for facts in own]
 
 
