@@ -101,16 +101,16 @@ class TreeClock(Clock):
     these slots is never seen.
     """
 
-    def __init__(self, lengths: Int[Tensor, "B"], capacity: int):
+    def __init__(self, lengths: Int[Tensor, "B"], capacity: int, longest: int):
         super().__init__(len(lengths), capacity, lengths.device)
         self.lengths = lengths
-        self.longest = int(lengths.max())
+        self.longest = longest
         self.uniform = self.longest  # where nodes are stored, for all rows alike
         slots = torch.arange(self.longest, device=lengths.device)
         self.prompt_mask = (slots < lengths[:, None])[:, None, None]  # (B, 1, 1, W)
 
-    def place(self, depths: Int[Tensor, "N"], sees: Bool[Tensor, "N N"]) -> None:
-        """What the next pass reads."""
+    def place(self, depths: Int[Tensor, "*B N"], sees: Bool[Tensor, "*B1 N N"]) -> None:
+        """What the next pass reads: the same nodes for every row, or each row's own."""
         self.depths, self.sees = depths, sees
 
     def positions(self, width: int) -> Int[Tensor, "b T"]:
@@ -119,7 +119,7 @@ class TreeClock(Clock):
 
     def visible(self, width: int) -> Bool[Tensor, "b 1 T S"]:
         """The prompt, the ancestors, the node itself."""
-        batch, nodes = len(self.lengths), len(self.depths)
+        batch, nodes = len(self.lengths), self.depths.shape[-1]
         prompt = self.prompt_mask.expand(batch, 1, nodes, self.longest)
         return torch.cat((prompt, self.sees.expand(batch, 1, nodes, nodes)), dim=-1)
 
@@ -147,7 +147,7 @@ def score_tree(
         ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True).to(device)
         hidden, _ = model.hidden(ids, cache=cache)
         after_prompt = model.logits(hidden[torch.arange(len(rows), device=device), lengths - 1]).log_softmax(-1)
-        clock = TreeClock(lengths, cache.clock.capacity)
+        clock = TreeClock(lengths, cache.clock.capacity, int(lengths.max()))
         for layer in cache.layers:
             layer.clock = clock
         branching = Cache(clock, cache.layers)

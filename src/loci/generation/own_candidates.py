@@ -1,0 +1,217 @@
+"""Log-probabilities of candidates that differ from prompt to prompt, many prompts at once.
+
+Each prompt has a trie of its own. Prompts of similar length are read together, once. Then the tries are read in rounds
+of a few characters: a round takes every beginning that is still likely enough some characters further, all prompts in
+one pass, as the nodes of a tree behind each prompt (`loci.generation.tree`). Beginnings less likely than `least` are
+left unread, so a sure reader costs hardly more than a plain forward pass. Works on ids.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from loci.errors import LociError
+from loci.generation.context import Prompt, check_prompt, reading
+from loci.generation.scoring import score_candidates
+from loci.generation.tree import FEWEST_NODES, TreeClock, fits_tree
+from loci.model import GPT
+from loci.model.cache import Cache, LayerCache
+
+LEAST = 1e-3
+READ_CHARACTERS = 8192
+"""Characters of prompts read in one pass."""
+ROUND_DEPTH = 8
+"""Characters that a round goes further."""
+ROUND_NODES = 64
+"""Nodes behind one prompt in one round; what does not fit waits for the next."""
+
+Ids = tuple[int, ...]
+
+
+def score_own_candidates(
+    model: GPT,
+    prompts: Sequence[Prompt],
+    candidates: Sequence[Sequence[Sequence[int]]],
+    *,
+    stop_id: int,
+    least: float = LEAST,
+) -> list[NDArray[np.float64]]:
+    """log p(candidate, stop id | prompt) of each prompt's own candidates.
+
+    A candidate whose beginning has a probability below `least` gets −∞; 0 scores all of them.
+    """
+    checked = [check_prompt(prompt, model.config.vocab_size) for prompt in prompts]
+    own = [[tuple(map(int, ids)) for ids in mine] for mine in candidates]
+    if any(stop_id in ids for mine in own for ids in mine):
+        raise LociError("a candidate holds the id that ends an answer")
+    longest = max((ids for mine in own for ids in mine), key=len, default=())
+    if not fits_tree(model, checked, [longest]):
+        return [
+            score_candidates(model, [prompt], mine, stop_id=stop_id)[0] if mine else np.empty(0)
+            for prompt, mine in zip(checked, own, strict=True)
+        ]
+    floor = math.log(least) if least > 0 else -math.inf
+    found: list[NDArray[np.float64]] = [np.full(len(mine), -math.inf) for mine in own]
+    order = sorted(range(len(checked)), key=lambda index: len(checked[index]))
+    with reading(model):
+        while order:
+            rows = max(1, READ_CHARACTERS // len(checked[order[-1]]))  # the longest first: what fits then fits later
+            batch, order = order[-rows:], order[:-rows]
+            _score([found[index] for index in batch], model, checked, own, batch, stop_id, floor)
+    return found
+
+
+class _Trie:
+    """The candidates of one prompt: nodes in any order that puts parents first; 0 is the prompt itself."""
+
+    def __init__(self, candidates: Sequence[Ids]):
+        self.ids, self.parents, self.depths = [-1], [-1], [0]
+        self.children: list[dict[int, int]] = [{}]
+        self.ends: dict[int, list[int]] = {}
+        for number, candidate in enumerate(candidates):
+            node = 0
+            for symbol in candidate:
+                if (child := self.children[node].get(symbol)) is None:
+                    child = self.children[node][symbol] = len(self.ids)
+                    self.ids.append(symbol)
+                    self.parents.append(node)
+                    self.depths.append(self.depths[node] + 1)
+                    self.children.append({})
+                node = child
+            self.ends.setdefault(node, []).append(number)
+
+    def path(self, node: int) -> list[int]:
+        """The nodes from the first character to this one."""
+        found = []
+        while node:
+            found.append(node)
+            node = self.parents[node]
+        return found[::-1]
+
+    def below(self, node: int, depth: int) -> list[int]:
+        """The node and what lies below it, down to `depth`."""
+        found = [node]
+        for at in found:
+            if self.depths[at] < depth:
+                found += self.children[at].values()
+        return found
+
+
+class _Row:
+    """One prompt's trie, and how far it is read."""
+
+    def __init__(self, candidates: Sequence[Ids], scores: NDArray[np.float64], stop_id: int, floor: float):
+        self.trie, self.scores, self.stop_id, self.floor = _Trie(candidates), scores, stop_id, floor
+        self.waiting: list[tuple[float, int]] = []
+        """Nodes to be read next, each with the log-probability of getting there."""
+        self.nodes: list[int] = []
+        self.heads: dict[int, float] = {}
+
+    def reach(self, node: int, so_far: float, log_p: NDArray[np.float64], *, read: Container[int] = ()) -> None:
+        """A node was read: score the candidates that end there; its likely children wait, if they are not `read`."""
+        for number in self.trie.ends.get(node, ()):
+            self.scores[number] = so_far + log_p[self.stop_id]
+        for symbol, child in self.trie.children[node].items():
+            if child not in read and (reached := so_far + float(log_p[symbol])) >= self.floor:
+                self.waiting.append((reached, child))
+
+    def choose(self, room: int) -> list[int]:
+        """The nodes of the next round, parents first: the likeliest that wait, with what leads to them."""
+        chosen: dict[int, None] = {}
+        self.heads, left = {}, []
+        for so_far, head in sorted(self.waiting, reverse=True):
+            before = self.trie.path(self.trie.parents[head])
+            below = self.trie.below(head, self.trie.depths[head] + ROUND_DEPTH - 1)[: room - len(before)]
+            more = dict.fromkeys([*before, *below])
+            if chosen and len(chosen.keys() | more.keys()) > room:
+                left.append((so_far, head))
+            else:
+                chosen |= more
+                self.heads[head] = so_far
+        self.waiting = left
+        self.nodes = sorted(chosen)  # a parent has a smaller number than its children
+        return self.nodes
+
+    def take(self, log_p: NDArray[np.float64]) -> None:
+        """What a round read: (nodes, V), in the order of `nodes`."""
+        place = {node: index for index, node in enumerate(self.nodes)}
+        reached = dict(self.heads)
+        for index, node in enumerate(self.nodes):
+            parent = self.trie.parents[node]
+            if node not in reached and parent in reached:
+                reached[node] = reached[parent] + float(log_p[place[parent], self.trie.ids[node]])
+            # A node that was never reached only leads to a head.
+            if node in reached and reached[node] >= self.floor:
+                self.reach(node, reached[node], log_p[index], read=place)
+
+
+def _score(
+    scores: list[NDArray[np.float64]],
+    model: GPT,
+    prompts: list[Tensor],
+    candidates: list[list[Ids]],
+    batch: list[int],
+    stop_id: int,
+    floor: float,
+) -> None:
+    """Score the candidates of one batch of prompts."""
+    device = model.tok_emb.weight.device
+    rows = [_Row(candidates[index], mine, stop_id, floor) for index, mine in zip(batch, scores, strict=True)]
+    lengths = torch.tensor([len(prompts[index]) for index in batch], device=device)
+    longest = int(lengths.max())
+    deepest = max((len(ids) for index in batch for ids in candidates[index]), default=0)
+    room = max(ROUND_NODES, deepest)
+    room = max(room if model.limit is None else min(room, model.limit - longest), FEWEST_NODES)
+    cache = model.make_cache(len(batch), longest + room)
+    ids = torch.nn.utils.rnn.pad_sequence([prompts[index] for index in batch], batch_first=True).to(device)
+    hidden, _ = model.hidden(ids, cache=cache)
+    after = _log_p(model, hidden[torch.arange(len(batch), device=device), lengths - 1])
+    for row, log_p in zip(rows, after, strict=True):
+        row.reach(0, 0.0, log_p)
+    layers = cache.layers
+    while going := [index for index, row in enumerate(rows) if row.waiting]:
+        if len(going) < len(rows):  # who is done is read no further
+            kept = torch.tensor(going, device=device)
+            rows, lengths = [rows[index] for index in going], lengths[kept]
+            for layer in layers:
+                layer.select(kept)
+        chosen = [row.choose(room) for row in rows]
+        for row, log_p in zip(rows, _round(model, layers, lengths, longest, rows, chosen), strict=True):
+            row.take(log_p)
+
+
+def _log_p(model: GPT, hidden: Tensor) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = model.logits(hidden).cpu().double().log_softmax(-1).numpy()
+    return found
+
+
+def _round(
+    model: GPT, layers: list[LayerCache], lengths: Tensor, longest: int, rows: list[_Row], chosen: list[list[int]]
+) -> list[NDArray[np.float64]]:
+    """Read the chosen nodes behind every prompt in one pass: log p after each."""
+    width = max(max(map(len, chosen)), FEWEST_NODES)
+    ids = np.zeros((len(rows), width), dtype=np.int64)
+    depths = np.zeros((len(rows), width), dtype=np.int64)
+    sees = np.zeros((len(rows), width, width), dtype=bool)
+    sees[:, np.arange(width), np.arange(width)] = True  # filling sees itself, and nobody sees it
+    for number, (row, nodes) in enumerate(zip(rows, chosen, strict=True)):
+        place = {node: index for index, node in enumerate(nodes)}
+        ids[number, : len(nodes)] = [row.trie.ids[node] for node in nodes]
+        depths[number, : len(nodes)] = [row.trie.depths[node] - 1 for node in nodes]
+        for index, node in enumerate(nodes):
+            if parent := row.trie.parents[node]:
+                sees[number, index] |= sees[number, place[parent]]
+    device = lengths.device
+    clock = TreeClock(lengths, layers[0].clock.capacity, longest)
+    clock.place(torch.from_numpy(depths).to(device), torch.from_numpy(sees).to(device)[:, None])
+    for layer in layers:
+        layer.clock = clock
+    hidden, _ = model.hidden(torch.from_numpy(ids).to(device), cache=Cache(clock, layers))
+    log_p = _log_p(model, hidden)
+    return [log_p[number, : len(nodes)] for number, nodes in enumerate(chosen)]
