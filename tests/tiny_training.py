@@ -24,7 +24,7 @@ def tiny_data() -> TrainingData:
     questions = Questions(
         None,
         tuple(
-            Question(BIRTHPLACE.ask(name), (place,), name, i + 1)
+            Question(BIRTHPLACE.ask(name), (place,), name, i + 1, "birthplace")
             for i, (name, place) in enumerate(zip(names, places, strict=True))
         ),
         (Relation("birthplace", (BIRTHPLACE,)),),

@@ -12,6 +12,7 @@ from loci.data.prompts import reading_prompt
 from loci.errors import LociError
 from loci.generation import generate
 from loci.model import GPT, GPTConfig
+from loci.pipeline.labelers import Progress
 from loci.pipeline.labelers.self_training import label
 from loci.text.corpus import Corpus
 from loci.text.match import position_of
@@ -75,8 +76,8 @@ def test_a_text_without_words_is_answered_freely(model):
 
 def test_who_studies_keeps_given_answers_and_quotes_the_lines_of_everybody_else(model):
     told = []
-    labelled = label(as_loaded(model), DATA, lambda done, total: told.append((done, total)))
-    assert told == [(1, 2), (2, 2)]
+    labelled = label(as_loaded(model), DATA, Progress(lambda done, total: told.append((done, total))))
+    assert told == [(0, 2), (2, 2)]
     assert [(row.text, row.answer) for row in labelled][:2] == [(row.text, row.answer) for row in QUESTIONS]
     (written,) = labelled[2:]
     assert written.text == "Where was Bo Berg born?"
@@ -144,7 +145,7 @@ def test_who_studies_asks_only_what_can_be_asked(model):
     ]
     data = TrainingData(Corpus.from_lines([*(line.text for line in CORPUS), *odd]), QUESTIONS)
     reader = GPT(model.config.replace(vocab_size=len(data.vocab)), generator=torch.Generator().manual_seed(1)).eval()
-    assert [row.subject for row in label(as_loaded(reader), data, lambda done, total: None)] == [
+    assert [row.subject for row in label(as_loaded(reader), data, Progress())] == [
         "Ann Lee",
         "Cy Dow",
         "Bo Berg",
@@ -154,4 +155,4 @@ def test_who_studies_asks_only_what_can_be_asked(model):
 def test_questions_without_a_common_form_are_refused_before_reading(model):
     data = TrainingData(CORPUS, Questions.from_pairs([("Ann Lee?", "Rome")]))
     with pytest.raises(LociError, match="share no form"):
-        label(as_loaded(model), data, lambda done, total: None)
+        label(as_loaded(model), data, Progress())

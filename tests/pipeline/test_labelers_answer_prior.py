@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.model import GPT, GPTConfig
-from loci.pipeline.labelers import self_training
+from loci.pipeline.labelers import Progress, read_lines, self_training
 from loci.pipeline.labelers.answer_prior import answer_prior
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
@@ -66,12 +66,12 @@ def test_shares_are_shares(people):
     ],
 )
 def test_what_is_read_is_weighed_by_the_answer_prior(monkeypatch, use_prior, read, answer):
-    monkeypatch.setattr(self_training, "score_spans", lambda *_, **__: [list(read.items())])
+    monkeypatch.setattr(read_lines, "score_spans", lambda *_, **__: [list(read.items())])
     data = TrainingData(CORPUS, QUESTIONS)
     model = GPT(GPTConfig(len(data.vocab), block_size=120, n_layer=1, n_head=1, n_embd=8))
     reader = LoadedModel(model, data.vocab, {}, "", Path())
     written = {
         row.subject: row.answer
-        for row in self_training.label(reader, data, lambda done, total: None, use_prior=use_prior)
+        for row in self_training.label(reader, data, Progress(), use_prior=use_prior)
     }
     assert written == {"Ann Lee": "Rome", "Bo Berg": "Turin", "Cy Dow": "Italy", "Di Fox": answer}

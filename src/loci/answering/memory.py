@@ -13,6 +13,7 @@ import numpy as np
 
 from loci.answering.base import Asked, Thought
 from loci.answering.direct import DirectAnswerer
+from loci.data import prompts
 from loci.data.degrees import NOT_TOLD, VALUES, degree_id
 from loci.generation.next_symbol import next_log_probabilities
 from loci.text.vocab import MASK_ID
@@ -42,13 +43,15 @@ class MemoryAnswerer(DirectAnswerer):
         for thought, said in zip(thoughts, texts, strict=True):
             degrees = {text: next(shares) for text in said}
             right = {text: float(share @ np.array(VALUES)) for text, share in degrees.items()}
-            if not said:
-                found.append(Thought(thought.ranked, familiar=0.0))
-                continue
             shown = dict(thought.ranked)
+            untold = shown.get(prompts.NOT_TOLD, 0.0)  # it read about the subject, and that this is not told
+            if not said:
+                found.append(Thought(thought.ranked, familiar=untold))
+                continue
+            familiar = shown[said[0]] + untold
             untold = shown[said[0]] * float(degrees[said[0]][NOT_TOLD]) * (1 - right[said[0]])
             # Of two answers the likelier is remembered: what the others have left is no chance of being right.
             total = sum(shown[text] for text in said)
             right = {text: shown[text] / total * right[text] for text in said}
-            found.append(Thought(thought.ranked, right=right, familiar=shown[said[0]], not_told=untold))
+            found.append(Thought(thought.ranked, right=right, familiar=familiar, not_told=untold))
         return found

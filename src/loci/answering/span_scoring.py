@@ -1,7 +1,7 @@
 """Reading: which words of a text answer a question, as a model sees it.
 
-A reader's answer is a quotation: only word spans of the text are considered, each scored exactly. Knows nothing of
-where the text comes from, the corpus or the model's own memory.
+A reader's answer is a quotation: only word spans of the text are considered, and scored exactly unless their beginning
+is hopeless. Knows nothing of where the text comes from, the corpus or the model's own memory.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import math
 from collections.abc import Sequence
 
 from loci.answering.answer import Scored
-from loci.generation import generate, score_candidates
+from loci.generation import generate
 from loci.generation.context import Prompt
+from loci.generation.own_candidates import score_own_candidates
 from loci.model import GPT
 from loci.text.spans import LONGEST_SPAN, word_spans
 from loci.text.vocab import MASK_ID, Vocab
@@ -29,28 +30,34 @@ def score_spans(
     texts: Sequence[str],
     *,
     width: int = 1,
-    longest: int = LONGEST_SPAN,
+    longest: int | Sequence[int] = LONGEST_SPAN,
     silence: bool = False,
 ) -> list[list[Scored]]:
     """For each prompt at most `width` word spans of its text with their probabilities, likeliest first.
 
-    A text without a word has nothing to quote: there the model says what it likes. With `silence` the empty answer is
-    always among them: how likely the reader finds that the text does not tell.
+    `longest` is how many words a span may have, for all texts or for each. A text without a word has nothing to quote:
+    there the model says what it likes. With `silence` the empty answer is always among them: how likely the reader
+    finds that the text does not tell.
     """
+    words = [longest] * len(texts) if isinstance(longest, int) else longest
+    offered = [_spans(vocab, text, most, silence=silence) for text, most in zip(texts, words, strict=True)]
+    ids = [[vocab.encode(span).tolist() for span in spans] for spans in offered]
     found = []
-    for prompt, text in zip(prompts, texts, strict=True):
-        spans = [span for span in word_spans(text, longest) if not vocab.missing(span)]
-        if silence:
-            spans.append("")
+    for prompt, spans, scores in zip(
+        prompts, offered, score_own_candidates(model, prompts, ids, stop_id=MASK_ID), strict=True
+    ):
         if not any(spans):
             found.append([_free(model, vocab, prompt)])
             continue
-        ids = [vocab.encode(span).tolist() for span in spans]
-        scores = score_candidates(model, [prompt], ids, stop_id=MASK_ID)[0]
         ranked = sorted(zip(spans, scores.tolist(), strict=True), key=lambda pair: -pair[1])
         kept = [pair for place, pair in enumerate(ranked) if place < width or not pair[0]]
         found.append([(span, min(1.0, math.exp(score))) for span, score in kept])
     return found
+
+
+def _spans(vocab: Vocab, text: str, longest: int, *, silence: bool) -> list[str]:
+    spans = [span for span in word_spans(text, longest) if not vocab.missing(span)]
+    return [*spans, ""] if silence else spans
 
 
 def _free(model: GPT, vocab: Vocab, prompt: Prompt) -> Scored:

@@ -10,7 +10,7 @@ are cut after a word. Knows nothing of batches or models.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from loci.text.match import position_of, stands_in
 from loci.text.vocab import Vocab
 
 LineFormat = Literal["line", "entity-sketch"]
+_OTHER_LINE = 0.5
 LONGEST = 160
 """Characters of a line that are memorized, its subject included."""
 
@@ -77,13 +78,17 @@ class Reading:
     from_answers: float = EntitySwap.from_answers
     line_format: LineFormat = "line"
     untold: float = 0.0
-    """How many examples lose the words that tell the answer; their answer is empty."""
+    """How many examples lose the words that tell the answer, or have another line about the subject that does not tell
+    it; their answer is empty."""
 
     def __call__(self, record: ReadingExample, rng: np.random.Generator) -> Example:
         """The example with some of its words swapped."""
+        silent = bool(self.untold) and rng.random() < self.untold
+        if silent and record.others and rng.random() < _OTHER_LINE:
+            record = replace(record, line=record.others[int(rng.integers(len(record.others)))])
         given = augment(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
-        if self.untold and rng.random() < self.untold and (left := without_answer(given.text, given.answer, rng)):
+        if silent and (left := without_answer(given.text, given.answer, rng)):
             text = shortened(formatted_line(given.subject, left, self.line_format), room)
             return _example(self.vocab, given.question, text, "", named=len(given.subject) + len(". "))
         whole = formatted_line(given.subject, given.text, self.line_format)

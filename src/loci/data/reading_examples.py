@@ -26,7 +26,7 @@ _SHORT = 2  # name parts of so few letters ("de", "St") mean too much else to be
 
 @dataclass(frozen=True)
 class SwapPool:
-    """What may be swapped in: names of train people, train answers, the capitalised words of the corpus."""
+    """What may be swapped in: names of train people, the relation's train answers, capitalised words of the corpus."""
 
     subjects: tuple[str, ...]
     answers: tuple[str, ...]
@@ -42,6 +42,8 @@ class ReadingExample:
     question: Question
     line: Line
     pool: SwapPool
+    others: tuple[Line, ...] = ()
+    """Other lines about the subject, which do not contain the answer."""
 
     @property
     def answer(self) -> str:
@@ -74,17 +76,18 @@ class EntitySwap:
 
 def find_reading_examples(corpus: Corpus, questions: Questions) -> list[ReadingExample]:
     """Every answered question with each line of its subject that contains the answer; some have nothing to read."""
-    pool = SwapPool(
-        questions.subjects,
-        tuple(sorted({question.answer for question in questions.answered if question.answer is not None})),
-        tuple(sorted({word for line in corpus for word in capitalised(line.body)})),
-        frozenset(line.subject for line in corpus) - {*questions.subjects},
-    )
+    words = tuple(sorted({word for line in corpus for word in capitalised(line.body)}))
+    others = frozenset(line.subject for line in corpus) - {*questions.subjects}
+    pools = {
+        name: SwapPool(questions.subjects, tuple(sorted({row.answers[0] for row in own.answered})), words, others)
+        for name, own in questions.by_relation().items()
+    }
     examples = []
     for question in questions.answered:
         lines = corpus.about(question.subject) if question.subject is not None else ()
         holding = [line for line in lines if stands_in(line.body, question.answer or "", whole=True)]
-        examples += [ReadingExample(question, line, pool) for line in holding]
+        without = tuple(line for line in lines if line not in holding)
+        examples += [ReadingExample(question, line, pools[question.relation], without) for line in holding]
     return examples
 
 

@@ -3,7 +3,7 @@
 Each prompt has a trie of its own. Prompts of similar length are read together, once. Then the tries are read in rounds
 of a few characters: a round takes every beginning that is still likely enough some characters further, all prompts in
 one pass, as the nodes of a tree behind each prompt (`loci.generation.tree`). Beginnings less likely than `least` are
-left unread, so a sure reader costs hardly more than a plain forward pass. Works on ids.
+left unread unless nothing likelier is found, so a sure reader costs hardly more than a plain forward pass. Works on ids.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def score_own_candidates(
 ) -> list[NDArray[np.float64]]:
     """log p(candidate, stop id | prompt) of each prompt's own candidates.
 
-    A candidate whose beginning has a probability below `least` gets −∞; 0 scores all of them.
+    A candidate whose beginning is less likely than `least` may get −∞, but never the likeliest candidate nor any that is
+    more than `least` times as likely as that one. 0 scores all of them.
     """
     checked = [check_prompt(prompt, model.config.vocab_size) for prompt in prompts]
     own = [[tuple(map(int, ids)) for ids in mine] for mine in candidates]
@@ -109,31 +110,40 @@ class _Row:
     def __init__(self, candidates: Sequence[Ids], scores: NDArray[np.float64], stop_id: int, floor: float):
         self.trie, self.scores, self.stop_id, self.floor = _Trie(candidates), scores, stop_id, floor
         self.waiting: list[tuple[float, int]] = []
-        """Nodes to be read next, each with the log-probability of getting there."""
+        """Nodes to be read, each with the log-probability of getting there."""
         self.nodes: list[int] = []
         self.heads: dict[int, float] = {}
+        self.limit = floor
+        """Nodes less likely than this stay unread."""
+
+    def going(self) -> bool:
+        """Whether there is anything to read: what is likely, or else what might still be the likeliest."""
+        likeliest = max(self.waiting, default=(-math.inf, 0))[0]
+        if likeliest < self.limit:
+            self.limit = max(self.scores, default=-math.inf) + self.floor
+        return bool(self.waiting) and likeliest >= self.limit
 
     def reach(self, node: int, so_far: float, log_p: NDArray[np.float64], *, read: Container[int] = ()) -> None:
-        """A node was read: score the candidates that end there; its likely children wait, if they are not `read`."""
+        """A node was read: score the candidates that end there; its children wait, if they are not `read`."""
         for number in self.trie.ends.get(node, ()):
             self.scores[number] = so_far + log_p[self.stop_id]
         for symbol, child in self.trie.children[node].items():
-            if child not in read and (reached := so_far + float(log_p[symbol])) >= self.floor:
-                self.waiting.append((reached, child))
+            if child not in read:
+                self.waiting.append((so_far + float(log_p[symbol]), child))
 
     def choose(self, room: int) -> list[int]:
         """The nodes of the next round, parents first: the likeliest that wait, with what leads to them."""
         chosen: dict[int, None] = {}
         self.heads, left = {}, []
         for so_far, head in sorted(self.waiting, reverse=True):
-            before = self.trie.path(self.trie.parents[head])
-            below = self.trie.below(head, self.trie.depths[head] + ROUND_DEPTH - 1)[: room - len(before)]
-            more = dict.fromkeys([*before, *below])
-            if chosen and len(chosen.keys() | more.keys()) > room:
-                left.append((so_far, head))
-            else:
-                chosen |= more
-                self.heads[head] = so_far
+            if so_far >= self.limit:
+                before = self.trie.path(self.trie.parents[head])
+                below = self.trie.below(head, self.trie.depths[head] + ROUND_DEPTH - 1)[: room - len(before)]
+                more = chosen | dict.fromkeys([*before, *below])
+                if not chosen or len(more) <= room:
+                    chosen, self.heads[head] = more, so_far
+                    continue
+            left.append((so_far, head))
         self.waiting = left
         self.nodes = sorted(chosen)  # a parent has a smaller number than its children
         return self.nodes
@@ -145,9 +155,12 @@ class _Row:
         for index, node in enumerate(self.nodes):
             parent = self.trie.parents[node]
             if node not in reached and parent in reached:
-                reached[node] = reached[parent] + float(log_p[place[parent], self.trie.ids[node]])
-            # A node that was never reached only leads to a head.
-            if node in reached and reached[node] >= self.floor:
+                so_far = reached[parent] + float(log_p[place[parent], self.trie.ids[node]])
+                if so_far < self.limit:
+                    self.waiting.append((so_far, node))
+                    continue
+                reached[node] = so_far
+            if node in reached:  # others only lead to a head
                 self.reach(node, reached[node], log_p[index], read=place)
 
 
@@ -175,7 +188,7 @@ def _score(
     for row, log_p in zip(rows, after, strict=True):
         row.reach(0, 0.0, log_p)
     layers = cache.layers
-    while going := [index for index, row in enumerate(rows) if row.waiting]:
+    while going := [index for index, row in enumerate(rows) if row.going()]:
         if len(going) < len(rows):  # who is done is read no further
             kept = torch.tensor(going, device=device)
             rows, lengths = [rows[index] for index in going], lengths[kept]

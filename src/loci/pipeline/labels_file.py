@@ -1,41 +1,42 @@
-"""Pseudo-labels on disk: a table of questions, answers and degrees, which `Questions.read` can read too.
+"""Pseudo-labels on disk: a table of questions, subjects, relations, answers and degrees.
 
-Knows nothing of labelers.
+`Questions.read` can read it too, but would look for subjects and relations again. Knows nothing of labelers.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 from loci.errors import LociError
 from loci.files import write_text
-from loci.text.questions import Questions
+from loci.text.formats.table import quote, unquote
+from loci.text.questions import Question, Questions
+from loci.text.relations import Relation
 
-HEADER = ("question", "subject", "answer", "degree")
+HEADER = ("question", "subject", "relation", "answer", "degree")
 
 
 def write_labels(labels: Questions, path: Path) -> None:
-    """Write the labels; those without degrees as any other questions."""
-    if all(row.degree is None for row in labels):
-        labels.write(path)
-        return
+    """Write the labels; the degree is empty where there is none."""
     rows = (
-        (row.text, row.subject or "", row.answer or "", "" if row.degree is None else str(row.degree)) for row in labels
+        (row.text, row.subject or "", row.relation, row.answer or "", "" if row.degree is None else str(row.degree))
+        for row in labels
     )
-    write_text(path, "".join("\t".join(cells) + "\n" for cells in (HEADER, *rows)))
+    write_text(path, "".join("\t".join(map(quote, cells)) + "\n" for cells in (HEADER, *rows)))
 
 
-def read_labels(path: Path) -> Questions:
-    """The labels with their degrees, if they have any."""
-    labels = Questions.read(path)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    if not lines or tuple(lines[0].split("\t")) != HEADER:
-        return labels
+def read_labels(path: Path, relations: Sequence[Relation] = ()) -> Questions:
+    """The labels with their degrees; `relations` are those that the labels are about."""
+    first, *lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    if tuple(first.split("\t")) != HEADER:
+        raise LociError(f"the first line is not {', '.join(HEADER)}", path=path, line=1, remedy="train anew")
     rows = []
-    for row, line in zip(labels.rows, lines[1:], strict=True):
-        cell = line.rpartition("\t")[2]
-        if cell and cell not in "0123456789":
-            raise LociError(f"a degree is one digit, not {cell!r}", path=path, line=row.number, remedy="train anew")
-        rows.append(replace(row, degree=int(cell) if cell else None))
-    return replace(labels, rows=tuple(rows))
+    for number, line in enumerate(lines, start=2):
+        cells = tuple(map(unquote, line.split("\t")))
+        if len(cells) != len(HEADER) or not (cells[4] == "" or cells[4] in tuple("0123456789")):
+            raise LociError("is no pseudo-label: five cells, the last a digit or empty", path=path, line=number)
+        text, subject, relation, answer, degree = cells
+        answers = (answer,) if answer else ()
+        rows.append(Question(text, answers, subject or None, number, relation, path, int(degree) if degree else None))
+    return Questions(path, tuple(rows), tuple(relations))

@@ -21,7 +21,7 @@ from loci.machine import denormals_flushed, memory_gb
 from loci.model import GPT, GPTConfig
 from loci.model.cost import model_cost
 from loci.pipeline.familiarity import choose_familiarity
-from loci.pipeline.labelers import LABELERS, Progress, require_options
+from loci.pipeline.labelers import LABELERS, Progress, Stopped, require_options
 from loci.pipeline.labels_file import read_labels, write_labels
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import LoadedModel, Tensors, TrainingState
@@ -51,7 +51,7 @@ def carry_out(
     checkpoints: CheckpointPolicy = CheckpointPolicy(),
     initial: GPT | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-    labelling: Progress = lambda done, total: None,
+    labelling: Callable[[int, int], None] = lambda done, total: None,
     placement: Placement = HERE,
     group: Group = ALONE,
     clock: Callable[[], float] = time.perf_counter,
@@ -60,7 +60,7 @@ def carry_out(
 
     `resume`: False starts a new run, True goes on with one, None does what fits. A folder that holds another training
     is always refused. `observers` are made once the run's folder exists, `initial` replaces random weights, and
-    `labelling` hears how many lines of how many are labelled.
+    `labelling` hears how much of how much is labelled.
 
     With several processes every one calls this; the run's folder must be one that all of them can read.
     """
@@ -104,12 +104,15 @@ def carry_out(
         return _steps(trainer, data, labelling)
 
 
-def _steps(trainer: Trainer, data: TrainingData, labelling: Progress) -> Outcome:
+def _steps(trainer: Trainer, data: TrainingData, labelling: Callable[[int, int], None]) -> Outcome:
     stage = 0
     for step in trainer.recipe.steps:
         if isinstance(step, LabelStep):
             begun = (trainer.state.stage, trainer.state.step) > (stage, 0)
-            data = _label(step, trainer, data, labelling, begun=begun)
+            labelled = _label(step, trainer, data, labelling, begun=begun)
+            if labelled is None:
+                return trainer.outcome(finished=False)
+            data = labelled
             continue
         if stage >= trainer.state.stage and not trainer.train(stage, data):
             return trainer.outcome(finished=False)
@@ -123,19 +126,31 @@ def _loaded(trainer: Trainer, data: TrainingData) -> LoadedModel:
     return LoadedModel(trainer.model.eval(), data.vocab, trainer.about, "", trainer.run)
 
 
-def _label(step: LabelStep, trainer: Trainer, data: TrainingData, told: Progress, *, begun: bool) -> TrainingData:
-    """The data with what the labeler wrote; written once and kept with the run. `begun`: training has gone on since."""
-    file = labels_file(trainer.run, trainer.recipe, step)
-    if trainer.group.first and not file.exists():
+def _label(
+    step: LabelStep, trainer: Trainer, data: TrainingData, told: Callable[[int, int], None], *, begun: bool
+) -> TrainingData | None:
+    """The data with what the labeler wrote, kept with the run; None when it was stopped. What is done then is kept too.
+
+    `begun`: training has gone on since.
+    """
+    file, group = labels_file(trainer.run, trainer.recipe, step), trainer.group
+    stopped = False
+    if group.first and not file.exists():
         if begun:
             raise LociError("is missing, and the model has learned from it", path=file, remedy="train anew")
         clock = trainer.clock()
-        write_labels(LABELERS[step.labeler](_loaded(trainer, data), data, told, **step.options), file)
+        progress = Progress(told, trainer.should_stop, file.with_suffix(".part"))
+        try:
+            write_labels(LABELERS[step.labeler](_loaded(trainer, data), data, progress, **step.options), file)
+        except Stopped:
+            stopped = True
         trainer.state.seconds += trainer.clock() - clock
-    if trainer.group.first:
+    if group.anyone(stopped):
+        return None
+    if group.first:
         keep(trainer.run, file)
-    trainer.group.wait()
-    return dataclasses.replace(data, pseudo_labels=read_labels(file))
+    group.wait()
+    return dataclasses.replace(data, pseudo_labels=read_labels(file, data.relations))
 
 
 def _start(

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from loci.data.batches import BatchStream, Source
 from loci.data.objectives import Objective, make_objective
+from loci.data.prompts import NOT_TOLD
 from loci.data.reading_examples import ReadingExample, find_reading_examples
 from loci.data.running_text import pieces
 from loci.data.silence import StrangerPool
@@ -66,11 +67,11 @@ class TrainingData:
 
     @cached_property
     def vocab(self) -> Vocab:
-        """The characters of the corpus and of what is asked: a corpus of statements may lack the question mark."""
-        asked = (
-            [] if self.questions is None else [question.text + "".join(question.answers) for question in self.questions]
-        )
-        return Vocab.from_text(self.corpus.raw + "".join(asked))
+        """The characters of the corpus and of what is asked and said: statements may lack the question mark."""
+        if self.questions is None:
+            return Vocab.from_text(self.corpus.raw)
+        asked = [question.text + "".join(question.answers) for question in self.questions]
+        return Vocab.from_text("".join([self.corpus.raw, NOT_TOLD, *asked]))
 
     @cached_property
     def reading_examples(self) -> list[ReadingExample]:

@@ -5,11 +5,11 @@ labelling step. It returns the train questions and what it wrote about others. A
 """
 
 from loci.pipeline.labelers import self_training
-from loci.pipeline.labelers.labeler import Labeler, Progress, require_options
+from loci.pipeline.labelers.labeler import Labeler, Progress, Stopped, require_options
 from loci.registry import Registry
 
 LABELERS: Registry[Labeler] = Registry("labeler")
 LABELERS.add("self-training", self_training.label)
 LABELERS.add("given", self_training.given)
 
-__all__ = ["LABELERS", "Labeler", "Progress", "require_options"]
+__all__ = ["LABELERS", "Labeler", "Progress", "Stopped", "require_options"]

@@ -1,16 +1,36 @@
-"""What a labeler is."""
+"""What a labeler is, and what it tells while it works."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
 from loci.text.questions import Questions
 
-Progress = Callable[[int, int], None]
-"""Told how many lines of how many are labelled."""
+
+class Stopped(Exception):
+    """The labelling was asked to stop; what is done is kept."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Called with what is done of how much; ends the labelling when somebody asks for it."""
+
+    told: Callable[[int, int], None] = lambda done, total: None
+    should_stop: Callable[[], bool] = lambda: False
+    parts: Path | None = None
+    """A file for what is done so far: a labelling that was stopped or killed goes on from it."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """So much of so much is done. Call it every second or so: this is where `Stopped` is raised."""
+        self.told(done, total)
+        if self.should_stop():
+            raise Stopped
+
 
 Labeler = Callable[..., Questions]
 """`(loaded: LoadedModel, data: TrainingData, progress: Progress, **options) -> Questions`: the train questions, and

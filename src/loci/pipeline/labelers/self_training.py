@@ -1,31 +1,29 @@
 """Self-training: a model that has learned to read writes questions and answers about everybody in the corpus.
 
-The train people keep their given answers; about everybody else the model reads their lines. Where a line names several
-places, the answer prior of the train questions is weighed in. Nothing but the corpus and the train questions is used.
+Train questions keep their given answers. Everything else that the relations could ask about the corpus's subjects the
+model reads in their lines: an answer, or that the lines do not tell. Where a line names several places, the answer
+prior of the relation's train questions is weighed in. Nothing but the corpus and the train questions is used.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.data.degrees import GIVEN, degree_of
-from loci.data.prompts import reading_prompt
-from loci.data.reading import shortened
+from loci.data.prompts import NOT_TOLD
 from loci.pipeline.labelers.answer_prior import AnswerPrior, answer_prior
-from loci.pipeline.labelers.confidence import Label, fit_confidence
+from loci.pipeline.labelers.confidence import fit_confidence
 from loci.pipeline.labelers.labeler import Progress
-from loci.text.corpus import Line
+from loci.pipeline.labelers.read_lines import Asked, Reader, read_lines
 from loci.text.match import is_accepted
-from loci.text.questions import Questions
-from loci.text.spans import word_spans
-from loci.text.template import Template
+from loci.text.questions import Question, Questions
+from loci.text.relations import Relation
 from loci.training.checkpoint import LoadedModel
 from loci.training.sources import TrainingData
 
 _LIKELY = 0.5
-RIVALS = 16
-"""The likeliest answers of a line that the answer prior may choose from."""
+_CLEAR = 0.9
+"""How likely the empty answer is where no answer is remembered, not even a doubtful one."""
 
 
 def given(loaded: LoadedModel, data: TrainingData, progress: Progress, *, path: str) -> Questions:
@@ -36,60 +34,46 @@ def given(loaded: LoadedModel, data: TrainingData, progress: Progress, *, path: 
 def label(
     loaded: LoadedModel, data: TrainingData, progress: Progress, *, use_prior: bool = True, degrees: bool = False
 ) -> Questions:
-    """The train questions, and one question about every other subject with the answer the model reads in its lines.
+    """The train questions, and one question for every other subject and relation with what the model reads in the
+    subject's lines: an answer, or "not told".
 
     A span's probability is multiplied by its answer prior, or stands alone without `use_prior`. With `degrees`
     every label has one: how sure the reader was, by a fit on the train questions that reading was not taught with (a
-    stage that reads `reading-taught`).
+    stage that reads `reading-taught`). A doubtful "not told" is then an answer of the lowest degree.
     """
     assert data.questions is not None
-    answered, template = data.questions.answered, data.template
-    kept = {question.subject for question in data.calibrating} if degrees else set()
-    taught = replace(data.questions, rows=tuple(question for question in answered if question.subject not in kept))
-    known = set(taught.subjects)
-    longest = max(len(question.answer.split()) for question in answered if question.answer)
-    prior = answer_prior(data.corpus, taught, longest=longest) if use_prior else AnswerPrior({}, 1.0)
-    block = loaded.model.config.block_size
-    lines = [line for line in data.corpus if line.subject not in known and _askable(block, template, line)]
-    labels: dict[str, Label] = {}
-    for done, line in enumerate(lines, start=1):
-        found = _read(loaded, line, template.ask(line.subject), longest, prior)
-        if line.subject not in labels or found.weight > labels[line.subject].weight:
-            labels[line.subject] = found
-        progress(done, len(lines))
-    checked = [question for question in answered if question.subject in kept and question.subject in labels]
+    _ = data.template  # questions are written in it
+    kept = {_asked(question): question for question in data.calibrating} if degrees else {}
+    taught = replace(data.questions, rows=tuple(row for row in data.questions.answered if _asked(row) not in kept))
+    readers = [_reader(data, relation, taught, use_prior=use_prior) for relation in data.relations]
+    labels = read_lines(loaded, data.lines, readers, set(map(_asked, taught)), progress)
+    checked = [asked for asked in kept if asked in labels]
     confidence = fit_confidence(
-        [labels[question.subject or ""] for question in checked],
-        [is_accepted(labels[question.subject or ""].answer, question.answers) for question in checked],
+        [labels[asked] for asked in checked],
+        [is_accepted(labels[asked].answer, kept[asked].answers) for asked in checked],
     )
-    given = [(question.text, question.answer or "", GIVEN) for question in answered]
-    written = [
-        (template.ask(subject), one.answer, degree_of(confidence(one), told=one.not_told <= _LIKELY))
-        for subject, one in labels.items()
-        if subject not in kept and one.answer.strip()
-    ]
-    room = block - 3  # for the masks after question and answer, and the degree
-    written = [row for row in written if len(row[0] + row[1]) <= room]
-    rows = [*given, *written]
-    made = Questions.from_pairs([row[:2] for row in rows], relations=data.questions.relations)
-    if not degrees:
-        return made
-    return replace(made, rows=tuple(replace(one, degree=row[2]) for one, row in zip(made.rows, rows, strict=True)))
+    rows = [replace(row, degree=GIVEN if degrees else None) for row in data.questions.answered]
+    relations = {relation.name: relation for relation in data.relations}
+    room = loaded.model.config.block_size - 3  # for the masks after question and answer, and the degree
+    for (name, subject), one in labels.items():
+        text, degree = relations[name].ask(subject), degree_of(confidence(one), told=one.not_told <= _LIKELY)
+        answer = one.answer.strip() if one.not_told <= (_CLEAR if degrees else _LIKELY) else ""
+        answer = answer or NOT_TOLD
+        if (name, subject) not in kept and len(text + answer) <= room:
+            number = len(rows) + 1
+            rows.append(Question(text, (answer,), subject, number, name, degree=degree if degrees else None))
+    return Questions(None, tuple(rows), data.relations)
 
 
-def _askable(block: int, template: Template, line: Line) -> bool:
-    """Whether a question about the line's subject can be written, and the line holds a word to answer it with.
-
-    A sentence without a full stop is taken for a subject: a question about it would fill the block.
-    """
-    room = block - len(template.ask(line.subject)) - ROOM_FOR_ANSWER
-    return room > 0 and bool(line.subject) and "\t" not in line.subject and bool(word_spans(line.body, 1))
+def _asked(question: Question) -> Asked:
+    return question.relation, question.subject or ""
 
 
-def _read(loaded: LoadedModel, line: Line, question: str, longest: int, prior: AnswerPrior) -> Label:
-    """What a line answers to the question about its subject."""
-    text = shortened(line.text, loaded.model.config.block_size - len(question) - ROOM_FOR_ANSWER)
-    prompt, about = reading_prompt(loaded.vocab, question, text), text.removeprefix(line.subject)
-    spans = score_spans(loaded.model, loaded.vocab, [prompt], [about], width=RIVALS, longest=longest, silence=True)[0]
-    not_told = dict(spans).get("", 0.0)
-    return max((Label(span, p, prior.of(span), not_told) for span, p in spans if span), key=lambda one: one.weight)
+def _reader(data: TrainingData, relation: Relation, taught: Questions, *, use_prior: bool) -> Reader:
+    """How a relation is read: with the words its train questions often call the answer."""
+    assert data.questions is not None
+    words = [len(a.split()) for row in data.questions.answered if row.relation == relation.name for a in row.answers]
+    longest = max(words, default=1)
+    own = replace(taught, rows=tuple(row for row in taught if row.relation == relation.name))
+    prior = answer_prior(data.corpus, own, longest=longest) if use_prior else AnswerPrior({}, 1.0)
+    return Reader(relation, longest, prior)

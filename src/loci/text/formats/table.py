@@ -52,7 +52,7 @@ def questions(source: Source, notes: Notes) -> Rows:
 
 def _row(notes: Notes, number: int, line: str, names: list[str]) -> Row | None:
     known = len(notes.found)
-    cells = [_unquote(cell) for cell in line.split("\t")]
+    cells = [unquote(cell) for cell in line.split("\t")]
     if len(cells) > len(names):
         message = f"{len(cells)} columns, the header names {len(names)}"
         notes.error("extra-column", message, number, before=line, after=line)
@@ -88,7 +88,7 @@ def _row(notes: Notes, number: int, line: str, names: list[str]) -> Row | None:
 
 
 def _names(line: str) -> list[str]:
-    return [_unquote(cell.strip()).lower() for cell in line.split("\t")]
+    return [unquote(cell.strip()).lower() for cell in line.split("\t")]
 
 
 def _list_cell(cell: str) -> list[str] | None:
@@ -100,7 +100,7 @@ def _list_cell(cell: str) -> list[str] | None:
         return None
 
 
-def _unquote(cell: str) -> str:
+def unquote(cell: str) -> str:
     """A cell without the quotes a spreadsheet puts around it. A quote that is part of the text stays."""
     inner = cell[1:-1]
     if len(cell) >= 2 and cell[0] == cell[-1] == '"' and '"' not in inner.replace('""', ""):

@@ -1,0 +1,96 @@
+"""How fast a corpus is labelled: characters of prompts a second, beside a plain batched forward pass in the same run.
+
+A world with several relations, the recall recipes' model after a short training, so that it is as sure of some words as
+readers are. Every prompt `question ⁇ line ⁇` is read by the labeler (spans scored, the best chosen, nothing written)
+and, in turn with it, by a plain forward pass over the same prompts in the same batches. The ratio is the figure.
+
+    python benchmarks/labelling.py [--people 300] [--relations 5] [--characters 300000] [--json]
+"""
+
+from __future__ import annotations
+
+import json as json_format
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+import tyro
+
+WANTED = 0.6
+NAMES = ("birthplace", "birth_year", "occupation", "employer", "death_place")
+
+
+def main(
+    people: int = 300, relations: int = 5, characters: int = 300_000, repeats: int = 5, threads: int = 1, json: bool = False
+) -> None:
+    """Print the two speeds and their ratio.
+
+    Args:
+        people: How many people the world has.
+        relations: How many of the five relations are asked for.
+        characters: How much the reader learns before.
+        repeats: How often both are measured.
+        threads: How many threads both may use.
+        json: Print JSON.
+    """
+    import loci
+    from loci.generation.context import reading
+    from loci.generation.own_candidates import READ_CHARACTERS
+    from loci.pipeline.labelers import Progress
+    from loci.pipeline.labelers.read_lines import Reader, _jobs, read_lines
+    from loci.pipeline.labelers.self_training import _reader
+    from loci.text.world import RelationSpec
+    from loci.training.plan import MixtureComponent, Stage
+
+    torch.set_num_threads(threads)
+    with tempfile.TemporaryDirectory() as folder:
+        asked = tuple(RelationSpec(name, unstated=0.2) for name in NAMES[:relations])
+        world = loci.make_world(Path(folder) / "world", people=people, relations=asked)
+        data = loci.TrainingData.read(world)
+        recipe = loci.recipe("self-training", data)
+        part = MixtureComponent("reading", source="reading-examples")
+        stage = Stage("read", (part,), characters=characters, batch_size=16, optimiser="muon", lr=3e-3, matrix_lr=0.02)
+        run = loci.train(type(recipe)("reader", recipe.model, (stage,)), data, Path(folder) / "run")
+        assert data.questions is not None
+        readers: list[Reader] = [_reader(data, one, data.questions, use_prior=True) for one in data.relations]
+        jobs = sorted(_jobs(run.loaded, data.lines, readers, set()), key=lambda job: job.width)
+        texts = [run.vocab.encode(f"{job.question}⁇{job.text}⁇") for job in jobs]
+        total = sum(map(len, texts))
+        plain, labelling = [], []
+        for _ in range(repeats):
+            begun = time.perf_counter()
+            with reading(run.model):
+                left = list(texts)
+                while left:
+                    rows = max(1, READ_CHARACTERS // len(left[-1]))
+                    batch, left = left[-rows:], left[:-rows]
+                    ids = torch.nn.utils.rnn.pad_sequence(list(map(torch.from_numpy, batch)), batch_first=True)
+                    run.model(ids)
+            plain.append(total / (time.perf_counter() - begun))
+            begun = time.perf_counter()
+            read_lines(run.loaded, data.lines, readers, set(), Progress())
+            labelling.append(total / (time.perf_counter() - begun))
+    ratios = [one / other for one, other in zip(labelling, plain, strict=True)]
+    result = {
+        "prompts": len(jobs),
+        "characters": total,
+        "plain": statistics.median(plain),
+        "labelling": statistics.median(labelling),
+        "ratio": statistics.median(ratios),
+        "ratios": ratios,
+        "wanted": WANTED,
+    }
+    if json:
+        print(json_format.dumps(result, indent=2))
+        return
+    print(f"{len(jobs):,} prompts of {total / len(jobs):.0f} characters, {threads} threads, {repeats} repeats")
+    print(f"plain forward pass  {result['plain']:>10,.0f} characters/s")
+    print(f"labelling           {result['labelling']:>10,.0f} characters/s")
+    spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+    print(f"ratio               {result['ratio']:>10.2f} ({spread}; wanted: at least {WANTED})")
+
+
+if __name__ == "__main__":
+    tyro.cli(main)
