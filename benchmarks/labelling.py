@@ -23,7 +23,12 @@ NAMES = ("birthplace", "birth_year", "occupation", "employer", "death_place")
 
 
 def main(
-    people: int = 300, relations: int = 5, characters: int = 300_000, repeats: int = 5, threads: int = 1, json: bool = False
+    people: int = 300,
+    relations: int = 5,
+    characters: int = 300_000,
+    repeats: int = 5,
+    threads: int = 1,
+    json: bool = False,
 ) -> None:
     """Print the two speeds and their ratio.
 

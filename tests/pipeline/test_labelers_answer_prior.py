@@ -70,8 +70,5 @@ def test_what_is_read_is_weighed_by_the_answer_prior(monkeypatch, use_prior, rea
     data = TrainingData(CORPUS, QUESTIONS)
     model = GPT(GPTConfig(len(data.vocab), block_size=120, n_layer=1, n_head=1, n_embd=8))
     reader = LoadedModel(model, data.vocab, {}, "", Path())
-    written = {
-        row.subject: row.answer
-        for row in self_training.label(reader, data, Progress(), use_prior=use_prior)
-    }
+    written = {row.subject: row.answer for row in self_training.label(reader, data, Progress(), use_prior=use_prior)}
     assert written == {"Ann Lee": "Rome", "Bo Berg": "Turin", "Cy Dow": "Italy", "Di Fox": answer}

@@ -3,7 +3,8 @@
 Each prompt has a trie of its own. Prompts of similar length are read together, once. Then the tries are read in rounds
 of a few characters: a round takes every beginning that is still likely enough some characters further, all prompts in
 one pass, as the nodes of a tree behind each prompt (`loci.generation.tree`). Beginnings less likely than `least` are
-left unread unless nothing likelier is found, so a sure reader costs hardly more than a plain forward pass. Works on ids.
+left unread unless nothing likelier is found, so a sure reader costs hardly more than a plain forward pass. Works on
+ids.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ def score_own_candidates(
 ) -> list[NDArray[np.float64]]:
     """log p(candidate, stop id | prompt) of each prompt's own candidates.
 
-    A candidate whose beginning is less likely than `least` may get −∞, but never the likeliest candidate nor any that is
-    more than `least` times as likely as that one. 0 scores all of them.
+    A candidate whose beginning is less likely than `least` may get −∞, but never the likeliest candidate nor any that
+    is more than `least` times as likely as that one. 0 scores all of them.
     """
     checked = [check_prompt(prompt, model.config.vocab_size) for prompt in prompts]
     own = [[tuple(map(int, ids)) for ids in mine] for mine in candidates]

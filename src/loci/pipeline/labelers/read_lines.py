@@ -84,9 +84,7 @@ def read_lines(
     return best
 
 
-def _jobs(
-    loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader], known: set[Asked]
-) -> Iterator[_Job]:
+def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader], known: set[Asked]) -> Iterator[_Job]:
     """Every line with every relation that can be asked about it.
 
     A sentence without a full stop is taken for a subject: a question about it would fill the block.
@@ -165,4 +163,3 @@ def _kept(path: Path, of: str) -> Iterator[Label]:
             yield Label(*_decode(line))
         except (msgspec.MsgspecError, UnicodeDecodeError):
             return
-
