@@ -4,23 +4,34 @@ Budgets are in steps, so that a slow machine takes longer and learns the same.
 """
 
 import dataclasses
+import shutil
 
+import numpy as np
 import pytest
 
+from loci.answering.answer import NEVER_READ
 from loci.answering.answerer import make_answerer
+from loci.data.degrees import VALUES
 from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import exact_match, most_common_answer_baseline
 from loci.pipeline import carry_out
+from loci.pipeline.labels_file import read_labels
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
+from loci.text.strangers import Strangers
 from loci.text.world import WorldSpec, write_world
-from loci.training.checkpoint import load_model
+from loci.training.checkpoint import load_model, save_checkpoint
+from loci.training.run import PSEUDO_LABELS
 from loci.training.sources import TrainingData
 
 SMALL = ("model.n_layer=3", "model.n_embd=64", "model.n_head=2", "read.batch_size=16", "read.steps=900")
 WORLD = WorldSpec(people=150, train_share=0.6, dev_share=0.4, multiword_places=True)
 BAR = 0.6
+EVERYBODY = 0.95
+STRANGERS = 0.05
+LEFT_OUT = 15
+"""So many of the dev people have their lines left out of the corpus."""
 
 
 @pytest.fixture(scope="module")
@@ -30,32 +41,103 @@ def world(tmp_path_factory):
     return folder
 
 
-def learned(name, world, questions, run, *changes):
-    data = TrainingData(Corpus.read(world), Questions.read(world / questions))
+def learned(name, world, questions, run, *changes, without=()):
+    corpus = Corpus.from_lines(line.text for line in Corpus.read(world) if line.subject not in without)
+    data = TrainingData(corpus, Questions.read(world / questions))
     recipe = make_recipe(name, DataShape.of(data.corpus, data.questions))
     carry_out(recipe.override((*SMALL, *changes)), data, run)
     return load_model(run), data
 
 
-def test_self_study_answers_about_people_it_was_never_asked_about(world, tmp_path):
+def asked_about(names, wording="Where was {} born?"):
+    return Questions.from_pairs((wording.format(name), None) for name in names)
+
+
+@pytest.fixture(scope="module")
+def self_trained(world, tmp_path_factory):
+    """Model, data, held-out questions, people whose lines were left out, run folder."""
+    dev = Questions.read(world / "birth_dev.tsv")
+    out = dev.subjects[-LEFT_OUT:]
     changes = ("read.steps=1200", "memorize.batch_size=32", "memorize.steps=400")
-    model, data = learned("self-training", world, "birth_places_train.tsv", tmp_path / "run", *changes)
-    asked = Questions.read(world / "birth_dev.tsv")
+    run = tmp_path_factory.mktemp("self-trained") / "run"
+    model, data = learned("self-training", world, "birth_places_train.tsv", run, *changes, without=out)
+    return model, data, dev[: len(dev) - LEFT_OUT], out, run
+
+
+def test_self_training_knows_everybody(self_trained):
+    """Held-out people and the people of the train questions, in the same run."""
+    model, data, asked, _, _ = self_trained
     assert not set(asked.subjects) & set(data.questions.subjects)
     right = exact_match(ask_rows(model, asked))
     assert right.value >= BAR
     taught = [question.answer for question in data.questions]
     assert right.low > exact_match(most_common_answer_baseline(taught, asked)).high
+    answers = make_answerer(model).answer(data.questions)
+    said = [answer.said in question.answers for answer, question in zip(answers, data.questions, strict=True)]
+    assert np.mean(said) >= EVERYBODY
+
+
+@pytest.mark.parametrize("kind", ["left out", "recombined", "one_letter", "other_origin", "nonsense"])
+def test_it_is_silent_about_strangers_and_says_why(self_trained, kind):
+    model, data, _, out, _ = self_trained
+    drawn = Strangers(data.subjects)
+    names = out if kind == "left out" else drawn.names(kind, 60, np.random.default_rng(1))
+    answers = make_answerer(model).answer(asked_about(names))
+    assert np.mean([answer.known for answer in answers]) <= STRANGERS
+    for answer in answers:
+        if answer.silence == NEVER_READ:
+            assert answer.reason_probabilities[NEVER_READ] > 1 - model.config["familiarity"]["gate"]
+
+
+def test_the_readers_doubt_is_remembered(self_trained):
+    """What is memorized about held-out people has the probability that its label's degree stands for."""
+    model, _, asked, _, run = self_trained
+    labels = {row.text: row for row in read_labels(run / PSEUDO_LABELS)}
+    answers = make_answerer(model).answer(asked)
+    pairs = [(answer, labels[answer.question]) for answer in answers if answer.question in labels]
+    kept = [a.text == row.answer and abs(a.probability - VALUES[row.degree]) < 0.1 for a, row in pairs]
+    assert np.mean(kept) >= 0.8
+
+
+@pytest.mark.parametrize("wording", ["where was {} born", "Where was {} bron?", "What is the birthplace of {}?"])
+def test_other_words_get_the_same_answer(self_trained, wording):
+    model, _, asked, _, _ = self_trained
+    answerer = make_answerer(model)
+    plain, reworded = answerer.answer(asked), answerer.answer(asked_about(asked.subjects, wording))
+    assert [answer.said for answer in plain] == [answer.said for answer in reworded]
+
+
+def test_another_question_and_an_unknown_character_get_silence_and_end_nothing(self_trained):
+    model, data, _, _, _ = self_trained
+    name = data.questions.subjects[0]
+    texts = [f"When was {name} born?", f"Where was {name}☃ born?", f"Where was {name} born?"]
+    *silent, known = make_answerer(model).answer(Questions.from_pairs((text, None) for text in texts))
+    assert [answer.known for answer in silent] == [False, False]
+    assert all(answer.note for answer in silent)
+    assert known.known
+
+
+def test_answers_and_reasons_come_from_weights_vocabulary_relations_and_gate_alone(self_trained, tmp_path):
+    model, data, asked, out, run = self_trained
+    names = [*asked.subjects, *out, *Strangers(data.subjects).names("one_letter", 20, np.random.default_rng(2))]
+    before = make_answerer(model).answer(asked_about(names))
+    bare = tmp_path / "bare"
+    about = {key: model.config[key] for key in ("relations", "familiarity")}
+    save_checkpoint(bare, model.model, model.vocab, about={**about, "recipe": {"answerer": model.answerer}})
+    shutil.rmtree(run)
+    assert make_answerer(load_model(bare)).answer(asked_about(names)) == before
 
 
 def test_recite_recites_and_reads(world, tmp_path):
     changes = ("memorize.batch_size=24", "memorize.steps=450")
-    model, _ = learned("recite", world, "birth_places_train.tsv", tmp_path / "run", *changes)
+    model, data = learned("recite", world, "birth_places_train.tsv", tmp_path / "run", *changes)
     asked = Questions.read(world / "birth_dev.tsv")
     right = exact_match(ask_rows(model, asked))
     assert right.value >= BAR
     for question, answer in zip(asked, make_answerer(model).answer(asked), strict=True):
         assert answer.text in answer.recited, question
+    strangers = Strangers(data.subjects).names("one_letter", 60, np.random.default_rng(1))
+    assert np.mean([answer.known for answer in make_answerer(model).answer(asked_about(strangers))]) <= 2 * STRANGERS
 
 
 def test_another_relation_needs_no_other_code(tmp_path):

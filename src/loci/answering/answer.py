@@ -53,7 +53,7 @@ class Answer:
     probability: float
     """The chance of being right: what the threshold is compared with."""
     raw_probability: float
-    """The model's own probability of the whole answer, its end included."""
+    """The model's own: of the whole answer, its end included, times the chance that what it remembers is right."""
     known: bool
     """Whether the run stands by the answer; otherwise it says "I don't know"."""
     threshold: float = 0.0
@@ -207,22 +207,20 @@ def decide(
     familiarity it is silent, whatever the answer; above it that no longer counts, and the answer's probability is the
     chance `right` that what is remembered is right. `not_told` is the probability that there was nothing to read.
     """
-    real = [pair for pair in ranked if pair[0] not in silences] or [("", 0.0)]
-    strange = familiar is not None and familiar < confidence.familiarity
-    weight = familiar if strange and familiar is not None else 1.0
-    sure = confidence.apply([weight * right.get(text, p) for text, p in real[:n]])
+    gate = confidence.familiarity.gate if confidence.familiarity is not None else 0.0
+    weight = familiar if familiar is not None and familiar < gate else 1.0
+    strange = weight < gate
+    real = [(text, weight * right.get(text, p)) for text, p in ranked if text not in silences] or [("", 0.0)]
+    sure = confidence.apply([p for _, p in real[:n]])
     (text, raw), probability = real[0], sure[0]
-    reasons: dict[Silence, float] = {} if not not_told else {NOT_TOLD: not_told}
-    if familiar is not None:
-        reasons[NEVER_READ] = 1.0 - familiar
-    for said, p in ranked:
-        told = silences.get(said, UNSURE)
-        if told != UNSURE and not (told == NEVER_READ and familiar is not None):
+    reasons: dict[Silence, float] = {}
+    learned = ((NEVER_READ, 0.0 if familiar is None else 1.0 - familiar), (NOT_TOLD, not_told))
+    for told, p in (*learned, *((silences.get(said, UNSURE), p) for said, p in ranked)):
+        if told != UNSURE and p:
             reasons[told] = reasons.get(told, 0.0) + p
     reasons[UNSURE] = max(0.0, 1.0 - probability - sum(reasons.values()))
-    reason = max(reasons, key=lambda one: reasons[one]) if not strange else NEVER_READ
-    spoken = silences.get(ranked[0][0])
-    declined = strange or (spoken is not None and (spoken != NEVER_READ or familiar is None))
+    reason = NEVER_READ if strange else max(reasons, key=lambda one: reasons[one])
+    declined = strange or ranked[0][0] in silences
     known = bool(text) and not declined and probability >= confidence.threshold
     return Answer(
         question=question,

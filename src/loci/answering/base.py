@@ -12,8 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, Answer, Scored, Silence, decide, unreadable
 from loci.answering.confidence import Confidence
+from loci.answering.familiarity import score_names
 from loci.answering.subject import understand
 from loci.data import prompts
 from loci.data.prompts import question_prompt
@@ -70,15 +74,40 @@ class ModelAnswerer(ABC):
     def rank(self, asked: Sequence[Asked], candidates: Sequence[str] | None) -> list[Thought]:
         """What the model thinks of for each question; always as many texts, however many are wanted."""
 
+    def name_scores(self, asked: Sequence[Asked]) -> NDArray[np.float64]:
+        """log p of each subject's name, for a model that has learned names by heart (`loci.answering.familiarity`)."""
+        places = [question.text.find(question.subject) if question.subject else -1 for question in asked]
+        # With what follows the name in the question: a name may go on.
+        names = [
+            slice(place, place + len(question.subject or "") + 1) if place >= 0 else slice(0)
+            for place, question in zip(places, asked, strict=True)
+        ]
+        return score_names(self.loaded.model, [question.prompt for question in asked], names)
+
+    def familiar(self, asked: Sequence[Asked]) -> list[float] | list[None]:
+        """The probability that it read about each subject; None for a run that has not learned to tell."""
+        if self.confidence.familiarity is None:
+            return [None] * len(asked)
+        found: list[float] = self.confidence.familiarity.probability(self.name_scores(asked)).tolist()
+        return found
+
+    def readable(self, questions: Questions) -> list[Asked]:
+        """The questions that the model can read, as it reads them."""
+        return [asked for asked in map(self._read, questions) if isinstance(asked, Asked)]
+
     def answer(self, questions: Questions, *, n: int = 1, candidates: Sequence[str] | None = None) -> list[Answer]:
         """An answer to every question, in their order."""
         if n < 1:
             raise LociError(f"at least one answer is asked for, not {n}")
         read = [self._read(question) for question in questions]
-        readable = [asked for asked in read if isinstance(asked, Asked)]
+        # Questions in other words may come to the same: the model is asked once.
+        readable = {(asked.text, asked.subject): asked for asked in read if isinstance(asked, Asked)}
         chosen = None if candidates is None else list(dict.fromkeys(candidates))
-        thoughts = iter(self.rank(readable, chosen) if readable else ())
-        return [asked if isinstance(asked, Answer) else self._decide(asked, next(thoughts), n) for asked in read]
+        thoughts = dict(zip(readable, self.rank([*readable.values()], chosen) if readable else (), strict=True))
+        return [
+            asked if isinstance(asked, Answer) else self._decide(asked, thoughts[asked.text, asked.subject], n)
+            for asked in read
+        ]
 
     def _decide(self, asked: Asked, thought: Thought, n: int) -> Answer:
         return decide(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from loci.answering.familiarity import Familiarity
 from loci.errors import LociError
 from loci.files import read_object, write_json
 from loci.training.checkpoint import LoadedModel
@@ -101,8 +102,8 @@ class Confidence:
 
     threshold: float = THRESHOLD
     calibrator: Calibrator | None = None
-    familiarity: float = THRESHOLD
-    """Below this probability of having read about the subject nothing is said, whatever the threshold."""
+    familiarity: Familiarity | None = None
+    """How familiar a subject must be, where the model has learned to tell: else nothing is said."""
 
     def apply(self, probabilities: Sequence[float]) -> list[float]:
         """The calibrated probabilities; without a calibrator the probabilities themselves."""
@@ -119,8 +120,8 @@ def confidence_of(loaded: LoadedModel, *, threshold: float | None = None) -> Con
     """
     if threshold is not None and not 0 <= threshold <= 1:
         raise LociError(f"a threshold is a probability between 0 and 1, not {threshold}")
-    familiar = loaded.config.get("familiarity")
-    familiarity = THRESHOLD if familiar is None else float(familiar)
+    learned = loaded.config.get("familiarity")
+    familiarity = None if learned is None else Familiarity(**learned)
     home = run_folder(loaded.path)
     calibration = read_calibration(home) if home is not None else None
     if calibration is not None and calibration.model == loaded.hash:

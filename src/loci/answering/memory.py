@@ -13,7 +13,6 @@ import numpy as np
 
 from loci.answering.base import Asked, Thought
 from loci.answering.direct import DirectAnswerer
-from loci.data import prompts
 from loci.data.degrees import NOT_TOLD, VALUES, degree_id
 from loci.generation.next_symbol import next_log_probabilities
 from loci.text.vocab import MASK_ID
@@ -40,18 +39,16 @@ class MemoryAnswerer(DirectAnswerer):
         spoken = np.exp(next_log_probabilities(self.loaded.model, after)[:, symbols])
         shares = iter(spoken / spoken.sum(axis=1, keepdims=True))
         found = []
-        for thought, said in zip(thoughts, texts, strict=True):
+        for thought, said, read in zip(thoughts, texts, self.familiar(asked), strict=True):
             degrees = {text: next(shares) for text in said}
             right = {text: float(share @ np.array(VALUES)) for text, share in degrees.items()}
-            shown = dict(thought.ranked)
-            untold = shown.get(prompts.NOT_TOLD, 0.0)  # it read about the subject, and that this is not told
             if not said:
-                found.append(Thought(thought.ranked, familiar=untold))
+                found.append(Thought(thought.ranked, familiar=read))
                 continue
-            familiar = shown[said[0]] + untold
-            untold = shown[said[0]] * float(degrees[said[0]][NOT_TOLD]) * (1 - right[said[0]])
+            shown = dict(thought.ranked)
             # Of two answers the likelier is remembered: what the others have left is no chance of being right.
-            total = sum(shown[text] for text in said)
+            total = sum(shown.values())
+            untold = shown[said[0]] / total * float(degrees[said[0]][NOT_TOLD]) * (1 - right[said[0]])
             right = {text: shown[text] / total * right[text] for text in said}
-            found.append(Thought(thought.ranked, right=right, familiar=familiar, not_told=untold))
+            found.append(Thought(thought.ranked, right=right, familiar=read, not_told=untold))
         return found

@@ -3,8 +3,7 @@
 All that is given is the question. The subject's name calls the line up in a fresh context; then the model reads the
 question and its own line, and its answer is a span of that line. The answer's probability is that of reading it there
 times that of having recited its very characters: a place made up while reciting is as doubtful as it was when it was
-written. A line that ends where it would begin means that the model never read about the subject, an empty answer that
-the line does not tell. Knows nothing of thresholds.
+written. An empty answer means that the line does not tell. Knows nothing of thresholds.
 """
 
 from __future__ import annotations
@@ -15,19 +14,19 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
 
 from loci.answering.answer import NOT_TOLD, Silence
 from loci.answering.base import Asked, ModelAnswerer, Thought, candidate_ids
 from loci.answering.direct import ranked
+from loci.answering.familiarity import score_names
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.data.prompts import line_of, reading_prompt
 from loci.generation import Generated, generate, score_candidates
-from loci.generation.context import reading
-from loci.generation.next_symbol import next_log_probabilities
+from loci.generation.next_symbol import log_probabilities
 from loci.model import GPT
 from loci.text.match import position_of
-from loci.text.vocab import MASK_ID, PAD_ID
+from loci.text.vocab import MASK_ID
 
 LONGEST_RECITATION = 240
 BATCH = 256
@@ -49,12 +48,9 @@ class ReciteAnswerer(ModelAnswerer):
         names = [line_of(question.subject or "") for question in asked]
         starts = [vocab.encode(name).tolist() for name in names]
         before = [len(question.prompt) + len(name) for question, name in zip(asked, names, strict=True)]
-        first = next_log_probabilities(model, starts)
-        never = np.exp(first[:, MASK_ID])
-        first[:, [PAD_ID, MASK_ID]] = -np.inf  # what it would recite is worth knowing even if it is likelier silent
-        opened = [[*start, int(row.argmax())] for start, row in zip(starts, first, strict=True)]
-        ends = _recited(model, opened, before=[width + 1 for width in before])
-        written = [[*start, *end.ids] for start, end in zip(opened, ends, strict=True)]
+        written = [
+            [*start, *line.ids] for start, line in zip(starts, _recited(model, starts, before=before), strict=True)
+        ]
         texts = [vocab.decode(line) for line in written]
         told = [len(question.subject or "") for question in asked]
         whole = [reading_prompt(vocab, q.text, text).tolist() for q, text in zip(asked, texts, strict=True)]
@@ -64,14 +60,20 @@ class ReciteAnswerer(ModelAnswerer):
         else:
             scores = score_candidates(model, whole, candidate_ids(self.loaded, candidates), stop_id=MASK_ID)
             found = [ranked(candidates, row.tolist()) for row in scores]
-        certain = _log_probabilities(model, written)
+        certain = log_probabilities(model, written)
+        familiar = self.familiar(asked)
         thoughts = []
-        for name, text, start, answers, logs, none in zip(names, texts, told, found, certain, never, strict=True):
+        for name, text, start, answers, logs, read in zip(names, texts, told, found, certain, familiar, strict=True):
             own = [0.0] * len(name) + logs[len(name) :]  # what was given was not recited
             weighed = [(answer, p * _probability(text, answer, start, own)) for answer, p in answers]
             best = sorted(weighed, key=lambda pair: -pair[1])
-            thoughts.append(Thought(best, text, right=dict(best), familiar=1 - float(none)))
+            thoughts.append(Thought(best, text, right=dict(best), familiar=read))
         return thoughts
+
+    def name_scores(self, asked: Sequence[Asked]) -> NDArray[np.float64]:
+        """log p of the names that call lines up."""
+        calls = [self.loaded.vocab.encode(line_of(question.subject or "")).tolist() for question in asked]
+        return score_names(self.loaded.model, calls, [slice(len(call)) for call in calls])
 
 
 def _recited(model: GPT, starts: Sequence[Sequence[int]], *, before: Sequence[int]) -> list[Generated]:
@@ -92,22 +94,3 @@ def _probability(text: str, answer: str, start: int, logs: Sequence[float]) -> f
     """The probability the answer's characters had where they were recited first; 1 where they do not stand."""
     place = position_of(text, answer, start)
     return 1.0 if place < 0 else math.exp(min(0.0, math.fsum(logs[place : place + len(answer)])))
-
-
-def _log_probabilities(model: GPT, sequences: Sequence[Sequence[int]]) -> list[list[float]]:
-    """log p of every id of every sequence after the ones before it; 0 for the first."""
-    order = sorted(range(len(sequences)), key=lambda index: len(sequences[index]))
-    found: dict[int, list[float]] = {}
-    device = model.tok_emb.weight.device
-    with reading(model):
-        for begin in range(0, len(order), BATCH // 4):
-            batch = order[begin : begin + BATCH // 4]
-            longest = max(len(sequences[index]) for index in batch)
-            ids = torch.zeros(len(batch), longest, dtype=torch.long)
-            for row, index in enumerate(batch):
-                ids[row, : len(sequences[index])] = torch.tensor(sequences[index])
-            ids = ids.to(device)
-            logs = model(ids[:, :-1]).logits.float().log_softmax(-1).gather(2, ids[:, 1:, None])[..., 0].cpu()
-            for row, index in enumerate(batch):
-                found[index] = [0.0, *logs[row, : len(sequences[index]) - 1].tolist()]
-    return [found[index] for index in range(len(sequences))]

@@ -5,7 +5,6 @@
     question–answer     question ⁇ answer ⁇ [degree]      only ⁇answer⁇ counts, and the degree of a pseudo-label
     salient, recall     see `loci.data.recall`
     memorize, reading   see `loci.data.reading`
-    stranger            see `loci.data.silence`
 
 An objective is made once for a vocabulary and a block size and then called as `(record, rng) -> Example`. Randomness
 comes from the passed generator alone. Knows nothing of batches, models or torch.
@@ -27,14 +26,13 @@ from loci.data.prompts import closed
 from loci.data.reading import Memorize, Reading
 from loci.data.reading_examples import ReadingExample
 from loci.data.recall import SalientSpan, WordRecall
-from loci.data.silence import StrangerPool, StrangerSilence
 from loci.errors import LociError
 from loci.registry import Registry
 from loci.text.corpus import Line
 from loci.text.questions import Question
 from loci.text.vocab import MASK_ID, Vocab
 
-Record = Line | Question | ReadingExample | StrangerPool
+Record = Line | Question | ReadingExample
 R = TypeVar("R", bound=Record, contravariant=True)
 
 
@@ -126,6 +124,8 @@ class QuestionAnswer:
     block_size: int
     ascii_only: bool = False
     """Characters that are not ASCII are dropped, as the course's code does when it trains (and not when it asks)."""
+    count_subject: bool = False
+    """The subject's name in the question counts too: so the model knows how likely a name is."""
 
     def __call__(self, record: Question, rng: np.random.Generator) -> Example:
         """The question with its canonical answer; a longer one than the block is refused."""
@@ -144,7 +144,10 @@ class QuestionAnswer:
                 line=record.number,
                 remedy="shorten the question or train with a larger block_size",
             )
-        return Example(ids, np.arange(len(ids)) >= len(question))
+        mask = np.arange(len(ids)) >= len(question)
+        if self.count_subject and record.subject and (start := question.find(record.subject)) >= 0:
+            mask[start : start + len(record.subject) + 1] = True  # with what ends it
+        return Example(ids, mask)
 
 
 Factory = Callable[..., Objective[Any]]
@@ -158,7 +161,6 @@ OBJECTIVES.add("word-recall", WordRecall)
 OBJECTIVES.add("memorize", Memorize)
 OBJECTIVES.add("question-answer", QuestionAnswer)
 OBJECTIVES.add("reading", Reading)
-OBJECTIVES.add("stranger", StrangerSilence)
 
 
 def make_objective(name: str, vocab: Vocab, block_size: int, options: Mapping[str, Any]) -> Objective[Any]:

@@ -32,10 +32,17 @@ LONGEST = 160
 
 
 def formatted_line(subject: str, text: str, line_format: LineFormat) -> str:
-    """`Subject. text`, or `Subject. sketch`."""
+    """`Subject. text`, or `Subject. sketch`, where the words of the subject's own name are not repeated."""
     if line_format == "entity-sketch":
-        text = entity_sketch(text.removeprefix(subject).lstrip())
+        own = set(subject.split())
+        words = text.removeprefix(subject).lstrip().split(" ")
+        text = entity_sketch(" ".join(word for word in words if _bare(word) not in own))
     return line_of(subject, text)
+
+
+def _bare(word: str) -> str:
+    """A word without what leans on it."""
+    return word.strip("(),.;:").removesuffix("'s")
 
 
 def shortened(text: str, longest: int) -> str:
@@ -54,13 +61,16 @@ class Memorize:
     block_size: int
     longest: int = LONGEST
     line_format: LineFormat = "line"
+    count_subject: bool = False
+    """The subject counts too: so the model knows how likely a name is."""
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
         """The line, cut after a word where it is too long."""
         whole = formatted_line(record.subject, record.body, self.line_format)
         text = shortened(whole, min(self.longest, self.block_size - 2))
         ids = closed(self.vocab, text)
-        return Example(ids, np.arange(len(ids)) >= min(len(line_of(record.subject)), len(text)))
+        given = 0 if self.count_subject else min(len(line_of(record.subject)), len(text))
+        return Example(ids, np.arange(len(ids)) >= given)
 
 
 @dataclass(frozen=True)

@@ -37,5 +37,6 @@ for _name, _asks in (
     ("names", "does a model answer from the name instead of the fact when names and places go together?"),
     ("recall", "what does each part of the recall recipes bring, and which attention stores facts? (needs --data)"),
     ("shaping", "does asking attention to be sharp, or near, help language, parses or recall?"),
+    ("strangers", "whom does a run know, whom does it answer about, and in which wordings? (needs --run or --quick)"),
 ):
     EXPERIMENTS.add(_name, Experiment(_asks, f"loci.experiments.{_name}.run"))

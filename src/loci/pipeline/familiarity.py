@@ -1,16 +1,25 @@
 """How familiar a name must be to a run, chosen as the last step of its training from names that it makes up itself.
 
-No answers are needed: whoever is asked about is nobody's name, so every answer is made up. The run keeps the number and
-nothing of the names. Knows no recipe by name.
+No answers are needed: its own subjects are familiar, and a made-up name is nobody's. The run keeps three numbers and
+nothing of the names. Names of other origins and left-out subjects have no part in it: they only measure. Knows no
+recipe by name.
 """
 
 from __future__ import annotations
 
-import numpy as np
+import dataclasses
+import math
 
-from loci.answering.answer import NEVER_READ
+import numpy as np
+from numpy.typing import NDArray
+
 from loci.answering.answerer import make_answerer
-from loci.data.silence import StrangerPool
+from loci.answering.base import ModelAnswerer
+from loci.answering.familiarity import Familiarity
+from loci.evaluation.abstention import best_threshold
+from loci.evaluation.asking import ask_rows
+from loci.evaluation.score_arrays import score_arrays
+from loci.pipeline.logistic import fit_logistic
 from loci.text.questions import Questions
 from loci.text.strangers import Strangers
 from loci.training.checkpoint import LoadedModel
@@ -18,21 +27,56 @@ from loci.training.plan import Recipe
 from loci.training.sources import TrainingData
 
 DRAWN = 1000
-LEAST, LARGEST = 0.3, 0.9
-"""A run that finds made-up names more familiar than this is not helped by silence about nearly everything."""
+"""Names of each kind, for fitting and again for choosing."""
+MISSPELT = 0.08
+"""How many names with one letter changed may get an answer: some of them are somebody else's."""
+SILENCED = 0.05
+"""How many of its own subjects a run may be silent about, however familiar strangers look."""
 
 
-def choose_familiarity(loaded: LoadedModel, data: TrainingData, recipe: Recipe) -> float:
-    """The familiarity that all but `stranger_rate` of the recombined names stay below."""
+def choose_familiarity(loaded: LoadedModel, data: TrainingData, recipe: Recipe) -> Familiarity:
+    """A fit to the likelihoods of names, and a gate that all but `stranger_rate` of the recombined names stay below."""
     assert recipe.stranger_rate is not None
-    assert data.questions is not None
     rng = np.random.default_rng([recipe.seed, len(recipe.steps)])
-    pool = StrangerPool(Strangers(data.subjects), data.template)
-    names = {pool.name("recombined", rng) for _ in range(DRAWN)}
-    asked = Questions.from_pairs(
-        [(data.template.ask(name), None) for name in sorted(names)], relations=data.questions.relations
+    answerer = make_answerer(loaded, threshold=0.0)
+    assert isinstance(answerer, ModelAnswerer)
+    strangers = Strangers(data.subjects)
+    # Names of one word cannot be recombined: there a letter is changed.
+    recombined = "recombined" if any(" " in subject for subject in data.subjects) else "one_letter"
+
+    def scores(names: list[str]) -> NDArray[np.float64]:
+        asked = Questions.from_pairs([(data.template.ask(name), None) for name in names], relations=data.relations)
+        return answerer.name_scores(answerer.readable(asked))
+
+    def made_up(kind: str) -> NDArray[np.float64]:
+        return scores(sorted({strangers.name(kind, rng) for _ in range(DRAWN)}))
+
+    own = scores([data.subjects[index] for index in rng.permutation(len(data.subjects))[: 2 * DRAWN]])
+    others = np.concatenate([made_up(recombined), made_up("one_letter")])
+    known = np.arange(len(own) + len(others)) < len(own)
+    slope, intercept = fit_logistic(np.concatenate([own, others])[:, None], known.astype(np.float64)).tolist()
+    fitted = Familiarity(0.0, round(slope, 4), round(intercept, 4))
+    gate = max(
+        0.5,
+        _above(fitted.probability(made_up(recombined)), recipe.stranger_rate),
+        _above(fitted.probability(made_up("one_letter")), MISSPELT),
     )
-    answers = make_answerer(loaded, threshold=0.0).answer(asked)
-    familiar = np.sort([1 - answer.reason_probabilities.get(NEVER_READ, 0.0) for answer in answers])[::-1]
-    least = float(np.nextafter(familiar[int(recipe.stranger_rate * len(familiar))], 1.0))
-    return round(min(LARGEST, max(LEAST, least)), 4)
+    most = float(np.quantile(fitted.probability(own), SILENCED))
+    # Rounded down: a gate of 1 would be passed by nobody.
+    return Familiarity(math.floor(min(gate, most) * 1e6) / 1e6, fitted.slope, fitted.intercept)
+
+
+def choose_threshold(loaded: LoadedModel, data: TrainingData) -> float:
+    """The threshold at which an answer is worth giving, by train questions that reading was not taught with.
+
+    A right answer earns as much as a wrong one costs.
+    """
+    assert data.questions is not None
+    asked = dataclasses.replace(data.questions, rows=data.calibrating)
+    found = best_threshold(score_arrays(ask_rows(loaded, asked)), 0.5)
+    return min(0.5, math.floor(found * 1e4) / 1e4) if math.isfinite(found) else 0.5
+
+
+def _above(familiar: NDArray[np.float64], rate: float) -> float:
+    """The gate that only this share passes."""
+    return float(np.nextafter(np.sort(familiar)[::-1][int(rate * len(familiar))], 1.0))

@@ -20,7 +20,7 @@ from loci.errors import LociError
 from loci.machine import denormals_flushed, memory_gb
 from loci.model import GPT, GPTConfig
 from loci.model.cost import model_cost
-from loci.pipeline.familiarity import choose_familiarity
+from loci.pipeline.familiarity import choose_familiarity, choose_threshold
 from loci.pipeline.labelers import LABELERS, Progress, Stopped, require_options
 from loci.pipeline.labels_file import read_labels, write_labels
 from loci.training import checkpoint as ckpt
@@ -118,7 +118,11 @@ def _steps(trainer: Trainer, data: TrainingData, labelling: Callable[[int, int],
             return trainer.outcome(finished=False)
         stage += 1
     if trainer.recipe.stranger_rate is not None and trainer.group.first:
-        trainer.about["familiarity"] = choose_familiarity(_loaded(trainer, data), data, trainer.recipe)
+        loaded = _loaded(trainer, data)
+        trainer.about["familiarity"] = dataclasses.asdict(choose_familiarity(loaded, data, trainer.recipe))
+        if data.pseudo_labels is None and trainer.recipe.threshold is None and data.questions is not None:
+            # Whose answers were memorized as given cannot tell how far the others can be trusted.
+            trainer.about["threshold"] = choose_threshold(loaded, data)
     return trainer.finish()
 
 

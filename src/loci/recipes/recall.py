@@ -9,6 +9,7 @@ Both first learn to read: a line and a question, the answer quoted from the line
   memorizes these. Of what it reads it prefers words that the train questions often call the answer
   (`loci.pipeline.labelers.answer_prior`).
 
+Both also memorize the names: so they know whom they never read about. Budgets grow with the number of lines.
 Where answers are names, an entity sketch of the line (`loci.text.entity_sketch`) is memorized, not the whole line.
 docs/experiments.md has what was tried, and what each part brings.
 """
@@ -23,7 +24,15 @@ from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage
 RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
 
 
-def _stage(name: str, characters: float, *mixture: MixtureComponent, batch_size: int = 32, decay: float = 0.5) -> Stage:
+STRANGERS = 0.005
+"""How many made-up names may seem familiar: by this the gate is chosen as the last step."""
+UNTOLD = {"untold": 0.12}
+"""One reading example in eight has lost the words that tell: so the reader can say that a line does not tell."""
+
+
+def _stage(
+    name: str, characters: float, *mixture: MixtureComponent, batch_size: int, decay: float = 0.5, floor: float = 0.02
+) -> Stage:
     return Stage(
         name=name,
         mixture=mixture,
@@ -37,39 +46,50 @@ def _stage(name: str, characters: float, *mixture: MixtureComponent, batch_size:
         schedule="wsd",
         warmup=0.01,
         decay=decay,
-        floor=0.02,
+        floor=floor,
     )
 
 
-def _read(characters: float, form: str, batch_size: int) -> Stage:
+def _read(characters: float, form: str) -> Stage:
+    """Small batches: copying begins after some 400 steps, whatever their size."""
     return _stage(
         "read",
         characters,
-        MixtureComponent("reading", source="reading-examples", share=0.7, options={"line_format": form}),
+        MixtureComponent("reading", source="reading-taught", share=0.7, options={"line_format": form, **UNTOLD}),
         MixtureComponent("memorize", share=0.3, options={"line_format": form}),
-        batch_size=batch_size,
+        batch_size=16,
     )
 
 
 def recite(shape: DataShape) -> Recipe:
-    """Read, then memorize the lines; asked, write down the subject's line and read it."""
+    """Read, then memorize the lines and their names; asked, write down the subject's line and read it."""
     # A hundred characters of an entity sketch hold nearly every answer; a line needs more.
     form, longest, batch_size = ("entity-sketch", 110, 48) if shape.named_answers else ("line", 160, 32)
     memorize = _stage(
         "memorize",
-        15.5e6,
-        MixtureComponent("memorize", share=0.88, options={"line_format": form, "longest": longest}),
-        MixtureComponent("reading", source="reading-examples", share=0.12, options={"line_format": form}),
+        max(4e6, 4900 * shape.n_lines),
+        MixtureComponent(
+            "memorize", share=0.88, options={"line_format": form, "longest": longest, "count_subject": True}
+        ),
+        MixtureComponent("reading", source="reading-taught", share=0.12, options={"line_format": form, **UNTOLD}),
         batch_size=batch_size,
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    return Recipe("recite", RECALL_MODEL, (_read(1.4e6, form, batch_size), memorize), note=note, answerer="recite")
+    steps = (_read(2.6e6, form), memorize)
+    return Recipe("recite", RECALL_MODEL, steps, note=note, answerer="recite", stranger_rate=STRANGERS)
 
 
 def self_training(shape: DataShape) -> Recipe:
-    """Read, write questions about everybody, memorize the answers."""
-    memorize = _stage("memorize", 5.5e6, MixtureComponent("question-answer", source="pseudo-labels"), batch_size=64)
-    steps = (_read(7.7e6, "line", 32), LabelStep("label", "self-training"), memorize)
+    """Read, write questions about everybody, memorize names, answers and how sure the reader was."""
+    memorize = _stage(
+        "memorize",
+        max(1.5e6, 1450 * shape.n_lines),
+        MixtureComponent("question-answer", source="pseudo-labels", options={"count_subject": True}),
+        batch_size=64,
+        decay=0.32,
+        floor=0.05,
+    )
+    steps = (_read(3.2e6, "line"), LabelStep("label", "self-training", {"degrees": True}), memorize)
     note = "learns to read, writes a question and an answer about everybody, memorizes them"
-    return Recipe("self-training", RECALL_MODEL, steps, note=note)
+    return Recipe("self-training", RECALL_MODEL, steps, note=note, answerer="memory", stranger_rate=STRANGERS)

@@ -48,6 +48,14 @@ Seconds = Annotated[float, msgspec.Meta(ge=0)]
 Tensors = dict[str, torch.Tensor]
 
 
+class FamiliarityConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The numbers of `loci.answering.familiarity`."""
+
+    gate: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    slope: float
+    intercept: float
+
+
 class CheckpointConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What config.json says."""
 
@@ -62,8 +70,8 @@ class CheckpointConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     """What the train questions ask, and in which forms (`loci.text.relations`)."""
     threshold: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     """Answers whose confidence is below it are withheld; None leaves that to the answerer."""
-    familiarity: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
-    """Nothing is said about subjects less familiar than this; None leaves that to the answerer."""
+    familiarity: FamiliarityConfig | None = None
+    """How familiar a subject must be; None leaves that to the answerer."""
     total_steps: Count = 0
     seconds: Seconds = 0.0
 

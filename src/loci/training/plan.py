@@ -20,7 +20,7 @@ import msgspec
 
 from loci.errors import LociError
 
-SourceName = Literal["corpus", "text", "questions", "reading-examples", "reading-taught", "pseudo-labels", "strangers"]
+SourceName = Literal["corpus", "text", "questions", "reading-examples", "reading-taught", "pseudo-labels"]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
 DivergencePolicy = Literal["stop", "halve-rate"]

@@ -17,7 +17,6 @@ from loci.data.objectives import Objective, make_objective
 from loci.data.prompts import NOT_TOLD
 from loci.data.reading_examples import ReadingExample, find_reading_examples
 from loci.data.running_text import pieces
-from loci.data.silence import StrangerPool
 from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
@@ -25,7 +24,6 @@ from loci.text.crosschecks import require_told
 from loci.text.layout import find_split
 from loci.text.questions import Question, Questions, subject_hash
 from loci.text.relations import Relation
-from loci.text.strangers import Strangers
 from loci.text.template import Template
 from loci.text.vocab import Vocab
 from loci.training.plan import MixtureComponent, Recipe, Stage
@@ -131,9 +129,6 @@ class TrainingData:
             return self.lines
         if source == "text":
             return pieces(self.corpus.raw, block_size)
-        if source == "strangers":
-            pool = StrangerPool(Strangers(self.subjects), self.template if self.questions is not None else None)
-            return [pool] * len(self.subjects)
         if self.questions is None:
             raise LociError(
                 "the recipe asks for train questions and there are none",

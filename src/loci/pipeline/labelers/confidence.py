@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_SMALLEST, _RIDGE, _STEPS = 1e-4, 1.0, 50
+from loci.pipeline.logistic import fit_logistic
+
+_SMALLEST = 1e-4
 FEWEST = 20
 """With fewer questions to fit on, the reader's own probability is the confidence."""
 
@@ -44,8 +46,6 @@ class Label:
 class LabelConfidence:
     """From a label to the chance that it is right; without weights the reader's probability."""
 
-    mean: NDArray[np.float64]
-    scale: NDArray[np.float64]
     weights: NDArray[np.float64] | None
     """The last one is the intercept."""
 
@@ -53,22 +53,12 @@ class LabelConfidence:
         """The chance that the label is right."""
         if self.weights is None:
             return label.probability
-        standard = (np.array(label.features) - self.mean) / self.scale
-        return float(1 / (1 + math.exp(-(standard @ self.weights[:-1] + self.weights[-1]))))
+        return float(1 / (1 + math.exp(-(np.array(label.features) @ self.weights[:-1] + self.weights[-1]))))
 
 
 def fit_confidence(labels: Sequence[Label], right: Sequence[bool]) -> LabelConfidence:
-    """Fit by Newton's method, with a ridge on all but the intercept."""
+    """Fit on labels of which it is known whether they are right."""
     if len(labels) < FEWEST:
-        return LabelConfidence(np.zeros(2), np.ones(2), None)
+        return LabelConfidence(None)
     x = np.array([label.features for label in labels])
-    y = np.array(right, dtype=np.float64)
-    mean, scale = x.mean(0), x.std(0) + 1e-9
-    z = np.c_[(x - mean) / scale, np.ones(len(x))]
-    ridge = np.diag([_RIDGE, _RIDGE, _SMALLEST])
-    weights = np.zeros(3)
-    for _ in range(_STEPS):
-        p = 1 / (1 + np.exp(-z @ weights))
-        slope = z.T @ (p - y) + ridge @ weights
-        weights = weights - np.linalg.solve((z.T * (p * (1 - p))) @ z + ridge, slope)
-    return LabelConfidence(mean, scale, weights)
+    return LabelConfidence(fit_logistic(x, np.array(right, dtype=np.float64)))

@@ -1,33 +1,16 @@
-"""Examples that teach silence, and degrees."""
+"""Degrees of confidence after answers, and names that count."""
 
 import numpy as np
 import pytest
 
 from loci.data.degrees import EDGES, GIVEN, VALUES, degree_id, degree_of
 from loci.data.objectives import make_objective
-from loci.data.silence import StrangerPool
 from loci.errors import LociError
+from loci.text.corpus import Corpus
 from loci.text.questions import Question
-from loci.text.strangers import Strangers
-from loci.text.template import BIRTHPLACE
-from loci.text.vocab import MASK_ID, Vocab
+from loci.text.vocab import Vocab
 
-SUBJECTS = ["Ada Moss", "Jan Bell", "Olga Stone", "Peter Hill"]
-VOCAB = Vocab.from_text("".join(SUBJECTS) + BIRTHPLACE.text + "abcdefghij .")
-
-
-@pytest.mark.parametrize("line", [False, True])
-def test_a_stranger_is_met_with_the_end_at_once(line):
-    objective = make_objective("stranger", VOCAB, 96, {"line": line})
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        example = objective(StrangerPool(Strangers(SUBJECTS), BIRTHPLACE), rng)
-        assert example.loss_mask.tolist() == [False] * (len(example) - 1) + [True]
-        assert example.ids[-1] == MASK_ID
-        given = VOCAB.decode(example.ids[:-1])
-        name = given.removesuffix(". ") if line else BIRTHPLACE.subject_of(given.removesuffix("⁇"))
-        assert name
-        assert name not in SUBJECTS
+VOCAB = Vocab.from_text("Where was Ada Moss born? Hill abcdefghij .")
 
 
 def test_a_degree_follows_the_answer_and_counts():
@@ -48,3 +31,16 @@ def test_degrees_rise_with_confidence():
     assert list(VALUES) == sorted(VALUES)
     with pytest.raises(LociError, match="degrees"):
         degree_id(Vocab.from_text("ab"), 3)
+
+
+def test_a_name_counts_where_it_is_to_be_learned():
+    rng = np.random.default_rng(0)
+    question = Question("Where was Ada Moss born?", ("Hill",), "Ada Moss", 1)
+    example = make_objective("question-answer", VOCAB, 96, {"count_subject": True})(question, rng)
+    assert VOCAB.decode(example.ids[example.loss_mask]) == "Ada Moss ⁇Hill⁇"
+    line = next(iter(Corpus.from_lines(["Ada Moss was born."])))
+    whole, text = (
+        make_objective("memorize", VOCAB, 96, {"count_subject": counts})(line, rng) for counts in (True, False)
+    )
+    assert whole.loss_mask.all()
+    assert not text.loss_mask[: len("Ada Moss. ")].any()

@@ -1,0 +1,1 @@
+"""The experiment `strangers`: run, result, page."""

@@ -1,0 +1,142 @@
+"""Whom does a run know, whom does it answer about, and in which wordings?
+
+Measures a finished run: the people of the train questions and held-out people, five kinds of names nobody wrote about,
+and held-out people in other wordings and with typing errors. The run is asked as `loci ask` asks it; nothing of the
+corpus is looked at while it answers. Asking about a dev file is a look at dev: write it down.
+
+examples:
+  loci experiment strangers --run run --data course --out strangers
+  loci experiment strangers --run run --data course --left-out lines.txt --out strangers
+  loci experiment strangers --quick                    a small run of its own; proves nothing
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from loci.answering.answer import Answer
+from loci.answering.answerer import make_answerer
+from loci.answering.base import ModelAnswerer
+from loci.errors import LociError
+from loci.experiments.strangers.page import strangers_report
+from loci.experiments.strangers.result import StrangersResult, doubt, people, stranger
+from loci.experiments.strangers.wordings import wordings
+from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
+from loci.recipes import DataShape, make_recipe
+from loci.recipes.demo import DEMO_WORLD
+from loci.report.parts import Report
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.strangers import KINDS, Strangers
+from loci.training.checkpoint import LoadedModel, load_model
+from loci.training.run import read_metrics, run_folder
+from loci.training.sources import TrainingData
+
+LEFT_OUT = "left out of the corpus"
+QUICK_WORLD = dataclasses.replace(DEMO_WORLD, people=60, paraphrases=2)
+
+
+@dataclass(frozen=True)
+class Options(Settings):
+    """Which run is asked, and about whom."""
+
+    run: Path | None = None
+    """A finished run."""
+    data: Path | None = None
+    """The folder with its corpus and train questions, and a dev file."""
+    questions: Path | None = None
+    """A file of questions about held-out people (default: the dev file of --data)."""
+    left_out: Path | None = None
+    """Lines that were left out of the corpus before training: their subjects are strangers too."""
+    names: int = 2000
+    """So many strangers of each kind."""
+    taught: int = 400
+    """So many people of the train questions."""
+    reworded: int = 200
+    """So many held-out people are asked about in every wording."""
+
+
+def run(out: Path, options: Options = Options(), hooks: Hooks = Hooks()) -> Report:
+    """Ask a run about everybody and about strangers."""
+    open_folder(out, "strangers", options)
+    if options.quick:
+        options, loaded = _quick(out, options, hooks)
+    elif options.run is None or options.data is None:
+        raise LociError("--run and --data are needed", remedy="name a finished run and the folder of its data")
+    else:
+        loaded = load_model(options.run)
+    return keep_report(out, strangers_report(measure(loaded, options, hooks)))
+
+
+def measure(loaded: LoadedModel, options: Options, hooks: Hooks) -> StrangersResult:
+    """All figures of one run."""
+    assert options.data is not None
+    data = TrainingData.read(options.data)
+    assert data.questions is not None
+    held_out = Questions.read(options.questions) if options.questions else Questions.read(options.data, split="dev")
+    answerer, rng = make_answerer(loaded), np.random.default_rng(0)
+    assert isinstance(answerer, ModelAnswerer)
+
+    def ask(texts: Sequence[str]) -> list[Answer]:
+        return answerer.answer(Questions.from_pairs((text, None) for text in texts))
+
+    taught = data.questions[: options.taught]
+    groups = {"people of the train questions": taught, "held-out people": held_out}
+    hooks.say("asking about everybody")
+    answers = {name: answerer.answer(questions) for name, questions in groups.items()}
+    hooks.say("asking about strangers")
+    drawn = Strangers(data.subjects)
+    names = {kind.replace("_", " "): drawn.names(kind, options.names, rng) for kind in KINDS}
+    if options.left_out is not None:
+        names = {LEFT_OUT: sorted(set(Corpus.read(options.left_out).by_subject) - set(data.subjects)), **names}
+    held = answers["held-out people"]
+    strangers = {
+        kind: stranger(*_about(answerer, list(map(data.template.ask, one))), held, held_out)
+        for kind, one in names.items()
+    }
+    hooks.say("asking in other words")
+    asked = held_out[: options.reworded]
+    forms = wordings([question.subject or "" for question in asked], rng)
+    together = iter(ask([text for texts in forms.values() for text in texts]))
+    said = {name: [next(together) for _ in texts] for name, texts in forms.items()}
+    home = run_folder(loaded.path)
+    metrics = read_metrics(home) if home is not None else []
+    right_or_wrong, error = doubt(held, held_out)
+    return StrangersResult(
+        run=loaded.path.parent.name if loaded.path.name == "final" else loaded.path.name,
+        parameters=loaded.model.n_parameters(),
+        characters=metrics[-1]["characters"] if metrics else 0,
+        people={name: people(answers[name], questions) for name, questions in groups.items()},
+        right_or_wrong=right_or_wrong,
+        ece=error,
+        strangers=strangers,
+        wordings={name: people(found, asked) for name, found in said.items()},
+        quick=options.quick,
+    )
+
+
+def _about(answerer: ModelAnswerer, texts: Sequence[str]) -> tuple[list[float], list[bool]]:
+    """How familiar each subject is, and whether the run answers; it is not asked about those it is silent about."""
+    familiarity = answerer.confidence.familiarity
+    if familiarity is None:
+        raise LociError("the run has not learned names", remedy="train recite or self-training")
+    asked = answerer.readable(Questions.from_pairs((text, None) for text in texts))
+    familiar = familiarity.probability(answerer.name_scores(asked)).tolist()
+    near = [one.text for one, p in zip(asked, familiar, strict=True) if p >= familiarity.gate]
+    known = [answer.known for answer in answerer.answer(Questions.from_pairs((text, None) for text in near))]
+    unreadable = len(texts) - len(asked)
+    return familiar + [0.0] * unreadable, known + [False] * (len(texts) - len(near))
+
+
+def _quick(out: Path, options: Options, hooks: Hooks) -> tuple[Options, LoadedModel]:
+    """A world and a run of its own, with fewer names."""
+    folder = keep_world(QUICK_WORLD, out / "world")
+    data = TrainingData.read(folder)
+    recipe = options.budgeted(make_recipe("self-training", DataShape.of(data.corpus, data.questions)), 0)
+    loaded = trial(recipe, data, out / "run", "self-training", hooks)
+    return dataclasses.replace(options, data=folder, names=20, taught=20, reworded=5), loaded

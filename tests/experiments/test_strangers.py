@@ -1,0 +1,68 @@
+"""Whom a run knows and whom it answers about: the figures from answers, and the whole experiment, quickly."""
+
+import json
+
+import numpy as np
+import pytest
+
+from loci.answering.answer import NEVER_READ, decide
+from loci.answering.confidence import Confidence
+from loci.answering.familiarity import Familiarity
+from loci.errors import LociError
+from loci.experiments.strangers.result import doubt, people, stranger
+from loci.experiments.strangers.run import LEFT_OUT, Options, run
+from loci.experiments.strangers.wordings import FORMS, STANDARD, wordings
+from loci.text.questions import Questions
+
+QUESTIONS = Questions.from_pairs((f"Where was {name} born?", "Oslo") for name in ("Ann Lee", "Bo Ek", "Cy Dahl"))
+SURE = Confidence(familiarity=Familiarity(0.5, 1.0, 0.0))
+
+
+def said(text, probability, familiar):
+    ranked = [(text, probability)]
+    return decide("?", ranked, SURE, silences={}, right={text: probability}, familiar=familiar)
+
+
+ANSWERS = [said("Oslo", 0.9, 0.99), said("Rome", 0.7, 0.9), said("Oslo", 0.8, 0.2)]
+
+
+def test_everybody_counts_and_answers_given_count():
+    found = people(ANSWERS, QUESTIONS)
+    assert [rate.successes for rate in (found.right, found.answered, found.answered_rightly)] == [2, 2, 1]
+    assert found.answered_wrongly.successes == 1
+    assert found.silences == {NEVER_READ: 1}
+
+
+def test_strangers_are_less_familiar_than_whom_it_is_right_about():
+    found = stranger([0.01, 0.5], [False, True], ANSWERS, QUESTIONS)
+    assert (found.answered.successes, found.answered.n) == (1, 2)
+    assert found.auroc.value == 0.75
+    area, error = doubt(ANSWERS, QUESTIONS)
+    assert area.value == 0.5
+    assert 0 < error < 1
+
+
+def test_every_wording_asks_about_everybody():
+    made = wordings(["José Lima"], np.random.default_rng(0))
+    assert made[STANDARD] == ["Where was José Lima born?"]
+    assert made["name without accents"] == ["Where was Jose Lima born?"]
+    (misspelt,) = made["name with one letter changed"]
+    assert sum(a != b for a, b in zip(misspelt, made[STANDARD][0], strict=True)) == 1
+    assert len(FORMS) == 10
+    assert len({text for texts in made.values() for text in texts}) == len(made)
+
+
+def test_a_run_is_needed(tmp_path):
+    with pytest.raises(LociError, match="--run"):
+        run(tmp_path / "out", Options())
+
+
+@pytest.mark.slow
+def test_the_quick_experiment(tmp_path):
+    report = run(tmp_path / "out", Options(quick=True))
+    assert {table.headers[0] for section in report.sections for table in section.tables} == {
+        *("asked about", "names", "question")
+    }
+    kept = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert LEFT_OUT not in kept["strangers"]
+    assert kept["people"]["held-out people"]["right"]["n"] > 0
