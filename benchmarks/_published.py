@@ -22,6 +22,8 @@ IGNORED = -100
 class PublishedAttention(nn.Module):
     """Multi-head causal attention, every step written out."""
 
+    mask: Tensor
+
     def __init__(self, width: int, heads: int, block: int, dropout: float):
         super().__init__()
         self.query, self.key, self.value = (nn.Linear(width, width) for _ in range(3))
@@ -37,7 +39,8 @@ class PublishedAttention(nn.Module):
         scores = scores.masked_fill(self.mask[:, :, :t, :t] == 0, -1e10)
         weights = self.attn_drop(F.softmax(scores, dim=-1))
         mixed = (weights @ v).transpose(1, 2).contiguous().view(b, t, c)
-        return self.resid_drop(self.proj(mixed))
+        out: Tensor = self.resid_drop(self.proj(mixed))
+        return out
 
 
 class PublishedBlock(nn.Module):
@@ -52,7 +55,8 @@ class PublishedBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.attn(self.ln1(x))
-        return x + self.mlp(self.ln2(x))
+        out: Tensor = x + self.mlp(self.ln2(x))
+        return out
 
 
 class PublishedGPT(nn.Module):

@@ -138,7 +138,8 @@ class Published:
         self.optimiser.step()
         loss.item()
         laps.done("optimiser")
-        return Measured(laps.seconds, int((x != 0).sum()), x.numel(), flops(self.config, *x.shape, x.numel()))
+        work = flops(self.config, x.shape[0], x.shape[1], x.numel())
+        return Measured(laps.seconds, int((x != 0).sum()), x.numel(), work)
 
 
 class Loci:
@@ -151,8 +152,7 @@ class Loci:
         pool = setting.repeats * setting.steps
         mixture = (MixtureComponent("corruption-2024"),)
         self.stage = Stage("pretrain", mixture, steps=1, batch_size=setting.batch, pool=pool, optimiser=optimiser)
-        drop = {"embd_pdrop": dropout, "attn_pdrop": dropout, "resid_pdrop": dropout}
-        self.config = GPTConfig(len(data.vocab), **drop)
+        self.config = GPTConfig(len(data.vocab), embd_pdrop=dropout, attn_pdrop=dropout, resid_pdrop=dropout)
         self.model = GPT(self.config, generator=torch.Generator().manual_seed(0)).train()
         self.optimisers = make_optimisers(self.model, self.stage)
         stream = make_stream(self.stage, 0, Recipe("benchmark", {}, (self.stage,)), data, BLOCK)

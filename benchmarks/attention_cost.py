@@ -108,7 +108,8 @@ def measure(job: Job, sender: Connection) -> None:
 def measure_time(job: Job) -> dict[str, float]:
     hold_memory()
     trunk, x = build(job, length=job.length)
-    forward, backward = [], []
+    forward: list[float] = []
+    backward: list[float] = []
     until = time.process_time() + job.seconds
     while time.process_time() < until or len(forward) < 4:
         start = time.process_time()

@@ -64,7 +64,7 @@ def main(quick: bool = False, json: bool = False, repeats: int = 5) -> None:
             start = time.process_time()
             for _ in range(steps):
                 model.zero_grad()
-                forward().backward()
+                forward().backward()  # type: ignore[no-untyped-call]
             if repeat:  # the first round warms up
                 seconds.setdefault(name, []).append((time.process_time() - start) / steps)
     costs = {

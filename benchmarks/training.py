@@ -87,7 +87,7 @@ def rows_of(found: dict[str, list[Measured]], setting: Setting) -> list[dict[str
 
 def details_of(found: dict[str, list[Measured]], peaks: dict[str, float]) -> list[dict[str, Any]]:
     """What each way did, in the median of the repeats."""
-    details = []
+    details: list[dict[str, Any]] = []
     for name, repeats in found.items():
         if name == "GEMM":
             details.append({"way": name, "gflops": [measured.gflops for measured in repeats]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def test_names_are_found_in_the_order_they_were_added():
 
 
 def test_add_without_an_entry_is_a_decorator():
-    table: Registry[object] = Registry("function")
+    table: Registry[Callable[[], int]] = Registry("function")
 
     @table.add("mine")
     def mine() -> int:

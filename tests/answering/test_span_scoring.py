@@ -1,6 +1,7 @@
 import dataclasses
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -37,7 +38,7 @@ OTHERS = Questions.from_pairs([("Where was Bo Berg born?", "Oslo"), ("Where was 
 
 @pytest.fixture(scope="module")
 def model():
-    sizes = {"block_size": 120, "n_layer": 2, "n_head": 2, "n_embd": 16, "positions": "rope"}
+    sizes: dict[str, Any] = {"block_size": 120, "n_layer": 2, "n_head": 2, "n_embd": 16, "positions": "rope"}
     return GPT(GPTConfig(len(DATA.vocab), **sizes), generator=torch.Generator().manual_seed(1)).eval()
 
 

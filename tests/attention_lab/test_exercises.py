@@ -1,5 +1,6 @@
 import dataclasses
 import json
+from typing import Any
 
 import pytest
 import torch
@@ -95,7 +96,9 @@ def tiny(**changes):
     model = GPT(config, generator=torch.Generator().manual_seed(0)).eval()
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter += 0.2 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(parameter.numel()))
+            parameter.add_(
+                torch.randn(parameter.shape, generator=torch.Generator().manual_seed(parameter.numel())), alpha=0.2
+            )
     return model
 
 
@@ -106,7 +109,8 @@ def test_spectra_are_those_of_the_folded_model():
     model = tiny()
     spectra = qk_spectra(model)
     assert spectra.shape == (2, 2, 8)
-    layer = fold(model).trunk.layers[1].attn
+    trunk: Any = fold(model).trunk
+    layer = trunk.layers[1].attn
     whole = torch.cat((layer.fold, layer.pull[:, None]), dim=1)
     assert spectra[1] == pytest.approx(torch.linalg.svdvals(whole)[:, :8].detach().numpy(), rel=1e-4)
 

@@ -37,6 +37,7 @@ def ask(inputs, requests, **options):
 def test_the_exercise_is_solved_with_its_own_value_matrix():
     solution = solve(EXERCISE_INPUTS, EXERCISE_REQUESTS)
     assert_solves(solution, EXERCISE_INPUTS, EXERCISE_REQUESTS)
+    assert isinstance(solution, Solution)
     assert solution.attended == {2: (1,), 1: (3,)}
     assert solution.head.value == pytest.approx(np.diag([0.0, 1, -1, 0]))  # u_b u_bᵀ − u_c u_cᵀ
     assert np.abs(solution.head.query).sum() == pytest.approx(2)

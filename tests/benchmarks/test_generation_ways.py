@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -59,7 +60,7 @@ def test_a_published_answer_stands_between_the_first_two_masks(asking, written, 
     vocab = Vocab.from_text("Where was Ann born? Oslo")
     question = Questions.from_pairs([("Where was Ann born?", "Oslo")])[0]
     ids = [vocab.ids[character] for character in written.ljust(32, "s")]
-    model = Scripted(ids, len(question.text) + 1)
+    model: Any = Scripted(ids, len(question.text) + 1)
     loaded = LoadedModel(model, vocab, {}, "", Path())
     assert asking.published_answers(loaded, [question]) == [asking.PublishedAnswer(answer, ended)]
 

@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -60,9 +61,9 @@ def renamed(values):
 @pytest.mark.parametrize("accumulate", [1, 3])
 def test_the_fast_step_has_the_published_gradients(published, data, accumulate):
     """Trimmed, in parts, with the head at targets only, against padded to 128 with logits everywhere."""
-    sizes = {"n_layer": 2, "n_head": 4, "n_embd": 64}
-    quiet = {"embd_pdrop": 0.0, "attn_pdrop": 0.0, "resid_pdrop": 0.0}
-    ours = GPT(GPTConfig(len(data.vocab), **sizes, **quiet), generator=torch.Generator().manual_seed(0))
+    sizes: dict[str, Any] = {"n_layer": 2, "n_head": 4, "n_embd": 64}
+    quiet: dict[str, Any] = {"embd_pdrop": 0.0, "attn_pdrop": 0.0, "resid_pdrop": 0.0}
+    ours: Any = GPT(GPTConfig(len(data.vocab), **sizes, **quiet), generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         ours.positions.pos_emb.normal_(0, 0.02, generator=torch.Generator().manual_seed(1))
     theirs = published.PublishedGPT(len(data.vocab), layers=2, width=64, heads=4, dropout=0.0)

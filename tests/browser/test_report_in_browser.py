@@ -51,7 +51,7 @@ def report(tmp_path_factory):
     )
     runs = [folder / "weak", folder / "a-run-with-a-name-that-is-far-too-long-for-a-telephone"]
     page = comparison_report(compare(load_entries(runs, Sources(folder / "world")), np.random.default_rng(0)))
-    page.write(folder / "report.html")
+    page.page().write(folder / "report.html")
     return folder / "report.html"
 
 

@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 import torch
@@ -89,7 +90,15 @@ def test_numbers_too_small_for_fp32_count_as_zero_where_the_processor_can():
 
 
 def some_machine(**changes):
-    about = {"cpu": "c", "cores": 4, "memory_gb": 16.0, "free_gb": 8.0, "load": 0.5, "blas": "MKL", "simd": "AVX2"}
+    about: dict[str, Any] = {
+        "cpu": "c",
+        "cores": 4,
+        "memory_gb": 16.0,
+        "free_gb": 8.0,
+        "load": 0.5,
+        "blas": "MKL",
+        "simd": "AVX2",
+    }
     about |= {"threads": 4, "gpus": (), "system": "s", "python": "3", "torch": "2", "loci": "0", **changes}
     return Machine(**about)
 

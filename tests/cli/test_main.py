@@ -64,7 +64,7 @@ def test_odd_terminals_get_the_help(env):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself_with_an_example(name, capsys):
     try:
-        code = main([name, "--help"])
+        code: object = main([name, "--help"])
     except SystemExit as done:  # tyro leaves this way
         code = done.code
     assert code == 0

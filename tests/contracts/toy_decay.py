@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from loci.model.attention import Attention
 from loci.model.attention.base import mix, positions_of, visible_mask
@@ -12,6 +11,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, linear
 from loci.model.positions import Positions
+from loci.model.shapes import BTC
 from loci.model.tap import Tap
 
 
@@ -25,8 +25,13 @@ class DecayAttention(Attention):
         self.value = nn.Linear(config.n_embd, config.n_embd)
 
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, tap: Tap | None = None
-    ) -> Float[Tensor, "B T C"]:
+        self,
+        x: BTC,
+        *,
+        cache: LayerCache | None = None,
+        tap: Tap | None = None,
+        values: BTC | None = None,
+    ) -> BTC:
         v = self.split_heads(self.value(x))
         if cache is not None:
             v = cache.extend("v", v)
@@ -39,8 +44,13 @@ class LeakyAttention(DecayAttention):
     """What the contract must catch: it reads the next character."""
 
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, tap: Tap | None = None
-    ) -> Float[Tensor, "B T C"]:
+        self,
+        x: BTC,
+        *,
+        cache: LayerCache | None = None,
+        tap: Tap | None = None,
+        values: BTC | None = None,
+    ) -> BTC:
         return super().forward(x.roll(-1, dims=1), cache=cache, tap=tap)
 
 
@@ -48,8 +58,13 @@ class ShortAttention(DecayAttention):
     """What the contract must catch: it reads its own character only."""
 
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, tap: Tap | None = None
-    ) -> Float[Tensor, "B T C"]:
+        self,
+        x: BTC,
+        *,
+        cache: LayerCache | None = None,
+        tap: Tap | None = None,
+        values: BTC | None = None,
+    ) -> BTC:
         return self.value(x)
 
 
@@ -57,7 +72,12 @@ class DeafAttention(DecayAttention):
     """What the contract must catch: it shows its weights and does not use what comes back."""
 
     def forward(
-        self, x: Float[Tensor, "B T C"], *, cache: LayerCache | None = None, tap: Tap | None = None
-    ) -> Float[Tensor, "B T C"]:
+        self,
+        x: BTC,
+        *,
+        cache: LayerCache | None = None,
+        tap: Tap | None = None,
+        values: BTC | None = None,
+    ) -> BTC:
         super().forward(x, cache=cache, tap=tap)
         return super().forward(x, cache=cache)

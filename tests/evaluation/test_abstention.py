@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loci.answering.confidence import NEVER
 from loci.errors import LociError
 from loci.evaluation.abstention import (
-    NEVER,
     abstention_rate,
     aurc_estimate,
     best_threshold,

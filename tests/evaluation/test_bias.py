@@ -28,7 +28,7 @@ def test_groups_hand_worked():
     assert (south.accuracy.successes, south.accuracy.n, south.abstention.successes) == (2, 6, 1)
     assert south.answers == (("Oslo", 0.6), ("Rome", 0.4))
     # Two groups: each against the rest is the same table, and Holm doubles the probability.
-    p = fisher_exact([[8, 2], [2, 4]]).pvalue
+    p = fisher_exact(np.array([[8, 2], [2, 4]])).pvalue
     assert report.accuracy_differs.p_value == pytest.approx(p)
     assert north.p_value == pytest.approx(min(1, 2 * p))
     with pytest.raises(LociError, match="no row names a group"):

@@ -1,15 +1,15 @@
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
-from loci.answering.confidence import FILE, Isotonic, Temperature, read_calibration, write_calibration
+from loci.answering.confidence import FILE, NEVER, Isotonic, Temperature, read_calibration, write_calibration
 from loci.errors import LociError
-from loci.evaluation.abstention import NEVER
 from loci.evaluation.rows import Row
 from loci.evaluation.run_calibration import AS_IT_IS, fit_calibration
 
-ABOUT = {"questions": "slice.tsv", "questions_hash": "q", "model": "m"}
+ABOUT: dict[str, Any] = {"questions": "slice.tsv", "questions_hash": "q", "model": "m"}
 
 
 def rows_of(confidence, right):

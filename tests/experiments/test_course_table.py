@@ -13,6 +13,8 @@ from loci.evaluation.rows import HELD_OUT, Row
 from loci.experiments.course import run as course
 from loci.experiments.course.result import funnel
 from loci.recipes import DataShape
+from loci.recipes.course import FINETUNE_EPOCHS
+from loci.recipes.demo import DEMO_WORLD
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 
@@ -24,10 +26,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         course,
         "DEMO_WORLD",
-        dataclasses.replace(course.DEMO_WORLD, people=24, paraphrases=1, outside=0.0, train_share=0.5, dev_share=0.5),
+        dataclasses.replace(DEMO_WORLD, people=24, paraphrases=1, outside=0.0, train_share=0.5, dev_share=0.5),
     )
     monkeypatch.setattr(course, "QUICK_BUDGETS", ("pretrain.characters=4000", "finetune.characters=4000"))
-    monkeypatch.setitem(course.FINETUNE_EPOCHS, "from scratch", 2)
+    monkeypatch.setitem(FINETUNE_EPOCHS, "from scratch", 2)
 
 
 @pytest.mark.usefixtures("small")

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from loci.evaluation.rows import Row
@@ -15,7 +17,7 @@ def rows(right: int, n: int = 20) -> tuple[Row, ...]:
 
 
 def measured(name: str, right: int, **changes) -> Measured:
-    about = {"part": "ablations", "name": name, "recipe": name.partition(",")[0], "shows": "something"}
+    about: dict[str, Any] = {"part": "ablations", "name": name, "recipe": name.partition(",")[0], "shows": "s"}
     about |= {"asked": "fold 0", "asked_hash": "feed", "seed": 0, "budget": 1.0, "parameters": 100}
     about |= {"characters": 1000, "reading_loss": 0.5, "labels": None, "faithful": None}
     about |= {"funnel": (("asked", 20, 20), ("readable", 18, 20), ("answered rightly", right, 20))}

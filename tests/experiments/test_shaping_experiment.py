@@ -3,6 +3,7 @@ import json
 import pytest
 
 from loci.cli.main import main
+from loci.evaluation.metrics import Estimate
 from loci.experiments.shaping.page import shaping_report
 from loci.experiments.shaping.result import Condition, Measured, ShapingResult
 from loci.experiments.shaping.run import CONDITIONS
@@ -25,7 +26,9 @@ def test_the_report_names_the_best_and_the_worst_setting():
     assert "differ by up to 0.020" in sentence
     table = report.sections[1].tables[0]
     assert [row[-1] for row in table.rows] == ["×1.00", "×2.00", "×2.00"]
-    assert table.rows[0][1].value == pytest.approx(1.01)
+    language = table.rows[0][1]
+    assert isinstance(language, Estimate)
+    assert language.value == pytest.approx(1.01)
 
 
 def test_a_quick_run_carries_out_every_condition_once_and_goes_on_where_it_was(tmp_path, capsys):

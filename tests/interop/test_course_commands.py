@@ -16,9 +16,11 @@ from loci.interop.course_lines import (
     constant_rows,
     data_line,
     example_lines,
+    model_lines,
     score_lines,
 )
 from loci.interop.course_notes import choose_year, how_made
+from loci.interop.course_params import to_course
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, GPTConfig
 from loci.recipes import DataShape
@@ -174,9 +176,9 @@ def test_the_published_learning_rates() -> None:
     """As the course's script prints them at the end of finetuning and, climbing again, of pretraining in 2021-23."""
     corpus = Corpus.from_lines(f"N{number}. Text ." for number in range(2937))
     course = Course("vanilla", corpus, {}, 2021)
-    stage = course_commands.finetune_stage(course.shape)
+    stage = finetune_stage(course.shape)
     assert f"{stage.lr * factor(stage, progress=1.0, tokens=10 * 2000 * 127):e}" == "5.983263e-04"
-    stage = course_commands.pretrain_stage(course.shape, year=2021)
+    stage = pretrain_stage(course.shape, year=2021)
     assert f"{stage.lr * factor(stage, progress=1.0, tokens=650 * 2938 * 127):e}" == "7.182453e-04"
 
 
@@ -191,7 +193,7 @@ def test_the_year_decides_the_form(
     assert [stage.mixture[0].objective for stage in seen] == [objective] * 2
     assert [(stage.epochs, stage.batch_size, stage.lr) for stage in seen] == [(650, 128, 6e-3), (7, 128, 0.5)]
     model = GPT(GPTConfig(9, n_layer=1))
-    lines = course_commands.model_lines(Course.read("vanilla", corpus).corpus, model, year)
+    lines = model_lines(Course.read("vanilla", corpus).corpus, model, year)
     assert lines[2:] == (["Model on device:  cpu"] if year == 2024 else [])
 
 
@@ -262,7 +264,7 @@ def test_finetuning_epochs(corpus: Path, questions: Path, tmp_path: Path, monkey
     monkeypatch.setattr(course_commands, "_train", lambda course, recipe, *rest: seen.append(recipe.stages[0]))
     course = Course.read("vanilla", corpus)
     params = tmp_path / "p.params"
-    write_params(params, course_commands.to_course(course.new_model()))
+    write_params(params, to_course(course.new_model()))
     for reading in (None, params):
         course_commands.finetune(course, tmp_path / "q", questions, reading=reading)
     assert [(stage.epochs, stage.batch_size, stage.lr) for stage in seen] == [(75, 256, 6e-4), (10, 256, 6e-4)]
@@ -277,7 +279,7 @@ def test_bad_input_is_named(corpus: Path, questions: Path, tmp_path: Path) -> No
     write_params(params, {"tok_emb.weight": torch.ones(256, 256), "pos_emb": torch.ones(1, 128, 256)})
     with pytest.raises(LociError, match=rf"{params}: lacks blocks.0"):
         course.load(params)
-    state = course_commands.to_course(GPT(GPTConfig(vocab_size=256)))
+    state = to_course(GPT(GPTConfig(vocab_size=256)))
     write_params(params, state)
     with pytest.raises(LociError, match=rf"{params}: was trained with a vocabulary of 256 .* 254 different characters"):
         course.load(params)
@@ -299,7 +301,7 @@ def test_bad_input_is_named(corpus: Path, questions: Path, tmp_path: Path) -> No
 @pytest.mark.usefixtures("small")
 def test_params_become_a_run_and_come_back(corpus: Path, tmp_path: Path) -> None:
     course, params, run = Course.read("synthesizer", corpus), tmp_path / "p.params", tmp_path / "run"
-    state = course_commands.to_course(course.new_model())
+    state = to_course(course.new_model())
     write_params(params, state)
     course_commands.import_params(course, params, run)
     loaded = load_model(run)
@@ -328,7 +330,7 @@ def says(course: Course, text: str) -> dict[str, torch.Tensor]:
 
     Its logit is the sum of a stream that is all ones after the last norm.
     """
-    state = course_commands.to_course(course.new_model())
+    state = to_course(course.new_model())
     state["ln_f.weight"].zero_()
     state["ln_f.bias"].fill_(1.0)
     state["head.weight"].zero_()
@@ -357,7 +359,7 @@ def test_questions_without_answers_are_asked_with_their_newline(
     )
     params, tests, out = tmp_path / "p.params", tmp_path / "tests.tsv", tmp_path / "out.txt"
     tests.write_text("Where was Ada Holt born?\nWhere was Ben Marsh born?", encoding="utf-8")  # no newline at the end
-    write_params(params, course_commands.to_course(Course.read("vanilla", corpus).new_model()))
+    write_params(params, to_course(Course.read("vanilla", corpus).new_model()))
     for fix in ([], ["newline"]):
         course_commands.evaluate(Course.read("vanilla", corpus, fix=fix), params, tests, outputs=out)
     first, second = "Where was Ada Holt born?", "Where was Ben Marsh born?"

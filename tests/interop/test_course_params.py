@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -20,7 +21,14 @@ from loci.interop.course_params import (
 )
 from loci.model import GPT, VARIANTS, GPTConfig
 
-SMALL = {"vocab_size": 11, "block_size": 12, "n_layer": 3, "n_head": 4, "n_embd": 16, "bottleneck_dim": 5}
+SMALL: dict[str, Any] = {
+    "vocab_size": 11,
+    "block_size": 12,
+    "n_layer": 3,
+    "n_head": 4,
+    "n_embd": 16,
+    "bottleneck_dim": 5,
+}
 
 
 def small_config(variant: str) -> GPTConfig:
@@ -43,15 +51,16 @@ def random_ids(config: GPTConfig, width: int) -> torch.Tensor:
 
 def test_published_names_and_shapes_of_vanilla() -> None:
     state = to_course(GPT(GPTConfig(vocab_size=256)))
-    block = {
+    shapes_of: dict[str, Any] = {
+        "ln1": [(256,), (256,)],
+        "ln2": [(256,), (256,)],
+        **{f"attn.{name}": [(256, 256), (256,)] for name in ("key", "query", "value", "proj")},
+        "mlp.0": [(1024, 256), (1024,)],
+        "mlp.2": [(256, 1024), (256,)],
+    }
+    block: dict[str, Any] = {
         f"{part}.{kind}": shape
-        for part, shapes in {
-            "ln1": [(256,), (256,)],
-            "ln2": [(256,), (256,)],
-            **{f"attn.{name}": [(256, 256), (256,)] for name in ("key", "query", "value", "proj")},
-            "mlp.0": [(1024, 256), (1024,)],
-            "mlp.2": [(256, 1024), (256,)],
-        }.items()
+        for part, shapes in shapes_of.items()
         for kind, shape in zip(("weight", "bias"), shapes, strict=True)
     }
     block["attn.mask"] = (1, 1, 128, 128)

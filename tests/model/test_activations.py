@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -57,6 +59,6 @@ def test_gradients_reach_the_activations_when_asked_for(model: GPT) -> None:
         ({"ablate": [(0, 2)]}, r"no head \(0, 2\) to ablate \(blocks are 0 to 1, heads 0 to 1\)"),
     ],
 )
-def test_what_is_not_there_is_refused(model: GPT, options: dict[str, object], said: str) -> None:
+def test_what_is_not_there_is_refused(model: GPT, options: dict[str, Any], said: str) -> None:
     with pytest.raises(LociError, match=said):
         run_with_activations(model, IDS, **options)

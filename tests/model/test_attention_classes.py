@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -23,7 +24,8 @@ D, H, T, BLOCK = 8, 2, 6, 9
 CONFIG = GPTConfig(vocab_size=5, block_size=BLOCK, n_head=H, n_embd=D, attn_pdrop=0.0, resid_pdrop=0.0)
 
 
-def make(name: str, positions: str = "learned", **changes: object) -> Attention:
+def make(name: str, positions: str = "learned", **changes: object) -> Any:
+    """An attention, of whose own parameters the base class knows nothing."""
     config = CONFIG.replace(attention=name, positions=positions, **changes)
     layer = ATTENTIONS[name](config, POSITIONS[positions](config)).double()
     with torch.no_grad():
@@ -42,14 +44,14 @@ def traced(layer: Attention, x: Tensor) -> tuple[Tensor, Tensor]:
     return layer(x, tap=tap), tap.kept["pattern"]
 
 
-def values_of(layer: Attention, x: Tensor) -> Tensor:
+def values_of(layer: Any, x: Tensor) -> Tensor:
     if hasattr(layer, "qkv"):
         return layer.qkv(x)[..., -D:]
     return layer.value(x) if hasattr(layer, "value") else x
 
 
-def head_scores(layer: Attention, x: Tensor) -> Callable[[int, int, int], Tensor]:
-    """score(b, head, query place t, key place s), from the published formulas, one number at a time."""
+def head_scores(layer: Any, x: Tensor) -> Callable[[int, int, int, int], Tensor]:
+    """score(b, head, query position t, key position s), from the published formulas, one number at a time."""
     width = D // H
     part = slice
 

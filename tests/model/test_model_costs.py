@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -36,7 +38,7 @@ def test_the_parameter_formula_counts_what_is_built(variant: str, data: st.DataO
     draw = data.draw
     n_head = draw(st.integers(1, 4))
     block_size = draw(st.integers(2, 30))
-    changes = {
+    changes: dict[str, Any] = {
         "vocab_size": draw(st.integers(1, 40)),
         "block_size": block_size,
         "n_layer": draw(st.integers(2, 4)),

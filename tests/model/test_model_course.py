@@ -35,7 +35,14 @@ def test_the_start_of_the_course_model_is_golden() -> None:
 
 
 def test_the_parameter_names_that_others_rely_on() -> None:
-    block = ("ln1.weight", "ln1.bias", "attn.qkv.weight", "attn.qkv.bias", "attn.proj.weight", "attn.proj.bias")
+    block: tuple[str, ...] = (
+        "ln1.weight",
+        "ln1.bias",
+        "attn.qkv.weight",
+        "attn.qkv.bias",
+        "attn.proj.weight",
+        "attn.proj.bias",
+    )
     block += ("ln2.weight", "ln2.bias", "mlp.up.weight", "mlp.up.bias", "mlp.down.weight", "mlp.down.bias")
     names = ["tok_emb.weight", "positions.pos_emb"]
     names += [f"trunk.blocks.{layer}.{part}" for layer in range(4) for part in block]

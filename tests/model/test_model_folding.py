@@ -64,14 +64,15 @@ def test_single_precision_models_fold_to_single_precision() -> None:
 
 
 def test_a_full_folded_model_needs_its_full_rank_and_loses_by_less_with_each_more() -> None:
-    model = trained(BASE.replace(attention="folded"))
+    model: Any = trained(BASE.replace(attention="folded"))
     exact = model(IDS).logits
     errors = []
     for rank in (1, 4, 8, 11, 12):
         unfolded = unfold(model, rank)
         assert unfolded.config.query_width == rank
         weights = torch.cat((model.trunk.layers[0].attn.fold, model.trunk.layers[0].attn.pull[:, None]), dim=1)
-        attn = unfolded.trunk.layers[0].attn
+        trunk: Any = unfolded.trunk
+        attn = trunk.layers[0].attn
         q = torch.cat((attn.qkv.weight[: 2 * rank], attn.qkv.bias[: 2 * rank, None]), dim=1).view(2, rank, 13)
         k = attn.qkv.weight[2 * rank : 4 * rank].view(2, rank, 12)
         error = (q.transpose(1, 2) @ k / rank**0.5 - weights).norm()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 import torch
@@ -58,7 +59,7 @@ def test_banded_and_written_out_attention_agree(block: int, data: st.DataObject,
 @pytest.mark.parametrize("window", [2, 3])
 def test_the_trace_of_the_way_up_reproduces_what_was_read(window: int) -> None:
     config = VARIANTS["perceiver"].apply(BASE).replace(local_window=window)
-    trunk = GPT(config, generator=torch.Generator().manual_seed(0)).double().eval().trunk
+    trunk: Any = GPT(config, generator=torch.Generator().manual_seed(0)).double().eval().trunk
     x = torch.randn(2, 11, 8, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     places = torch.arange(11)[None]
     k, v = trunk.down_block.keys_values(x, places, None)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -8,7 +10,7 @@ from torch import nn
 from loci.model.pointwise import relu_squared
 from loci.model.products import affine, affine_parts, perceptron
 
-ACTIVATE = {"gelu": F.gelu, "relu2": relu_squared}
+ACTIVATE: dict[str, Any] = {"gelu": F.gelu, "relu2": relu_squared}
 
 
 def layer(inside: int, outside: int) -> nn.Linear:

@@ -11,6 +11,7 @@ import pytest
 from loci.data.prompts import NOT_TOLD
 from loci.model import GPT, GPTConfig
 from loci.pipeline.labelers import Progress, Stopped, read_lines, self_training
+from loci.pipeline.labelers.answer_prior import AnswerPrior
 from loci.pipeline.labels_file import read_labels, write_labels
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
@@ -143,7 +144,7 @@ def test_parts_of_another_model_are_not_used(data, reader, tmp_path, monkeypatch
 def test_a_real_model_reads_in_batches_as_alone(data):
     model = GPT(GPTConfig(len(data.vocab), block_size=160, n_layer=2, n_head=2, n_embd=16, positions="rope"))
     loaded = LoadedModel(model, data.vocab, {}, "", Path())
-    readers = [read_lines.Reader(relation, 1, read_lines.AnswerPrior({}, 1.0)) for relation in data.relations]
+    readers = [read_lines.Reader(relation, 1, AnswerPrior({}, 1.0)) for relation in data.relations]
     together = read_lines.read_lines(loaded, data.lines, readers, set(), Progress())
     for line in data.lines[:2]:
         alone = read_lines.read_lines(loaded, [line], readers[:1], set(), Progress())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loci.text.world import RelationSpec, WorldSpec, example_products, lines_about, people, tellings
+from loci.text.world import Person, RelationSpec, WorldSpec, example_products, lines_about, people, tellings
 from loci.text.world.parse import Position, assemble, conllu_block, is_tree, proper_name, word, written
 from loci.text.world.population import Population
 from loci.text.world.sentences import FULL, PRONOUN, SHORT, templates, tokens_of
@@ -40,6 +40,7 @@ def test_lines_of_any_world_tell_what_they_should(spec: WorldSpec) -> None:
             assert line.text.startswith(f"{person.name}. ")
             assert line.text.endswith(" .")
             assert "  " not in line.text
+            assert isinstance(person, Person)
             assert line.text.count(person.birth_place.name) == person.stated
             stated = [fact for s in line.sentences for fact in s.template.facts]
             assert sorted(stated) == sorted(person.told)  # each fact once

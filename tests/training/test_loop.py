@@ -16,6 +16,7 @@ from loci.pipeline import carry_out
 from loci.text.corpus import Corpus
 from loci.training import checkpoint as ckpt
 from loci.training import loop
+from loci.training import step as step_module
 from loci.training.reports import CheckpointPolicy
 from loci.training.run import describe, find_runs, read_metrics, read_run
 from loci.training.sources import TrainingData
@@ -182,18 +183,17 @@ WILD = ["pretrain.lr=1000", "pretrain.matrix_lr=1000", "pretrain.clip=0", "pretr
 
 def broken_at(monkeypatch, step, *, times=1):
     """Let the loss of a step be no number, so often."""
-    true, left = loop.step, [times]
+    true, left, steps = step_module.step, [times], [0]
 
     def broken(model, *arguments, **options):
         found = true(model, *arguments, **options)
-        at = broken.steps = broken.steps + 1
+        at = steps[0] = steps[0] + 1
         if left[0] and at % 100 == step:
             left[0] -= 1
-            broken.steps = 0
+            steps[0] = 0
             return StepLoss(float("nan"), 0.0)
         return found
 
-    broken.steps = 0
     monkeypatch.setattr(loop, "step", broken)
 
 

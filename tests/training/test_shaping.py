@@ -60,7 +60,7 @@ def trained_gradients(term):
     model = GPT(config, generator=torch.Generator().manual_seed(0)).double()
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter *= 10  # as started, attention is so flat that there is hardly a slope
+            parameter.mul_(10)  # as started, attention is so flat that there is hardly a slope
     ids = torch.arange(8)[None]
     before = term(model(ids, trace=True).trace)
     before.backward()
@@ -68,7 +68,7 @@ def trained_gradients(term):
         for parameter in model.parameters():
             if parameter.grad is not None:
                 assert torch.isfinite(parameter.grad).all()
-                parameter -= 0.01 * parameter.grad
+                parameter.sub_(parameter.grad, alpha=0.01)
         after = term(model(ids, trace=True).trace)
     return before.item(), after.item()
 

@@ -1,4 +1,5 @@
 import dataclasses
+from typing import Any
 
 import pytest
 import torch
@@ -60,7 +61,8 @@ class Pretended:
 
 
 def gradients_as_one_of_many(model, work, stage):
-    figures = backward(model, work, stage, group=Pretended())
+    group: Any = Pretended()
+    figures = backward(model, work, stage, group=group)
     return figures, [p.grad.clone() if p.grad is not None else torch.zeros_like(p) for p in model.parameters()]
 
 

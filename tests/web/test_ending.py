@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ def server(run, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "loci", "web", str(run), "--no-browser", "--port", str(port), "--out", "out"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    process: Any = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     assert "the web lab is at" in process.stdout.readline()
     process.url = f"http://127.0.0.1:{port}"
     until(lambda: answers(process.url))

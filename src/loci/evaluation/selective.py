@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loci.answering.confidence import RunCalibration
+from loci.answering.confidence import Calibrator, RunCalibration
 from loci.evaluation.abstention import (
     CostScore,
     RiskCoverage,
@@ -23,7 +23,6 @@ from loci.evaluation.abstention import (
 )
 from loci.evaluation.calibration import (
     Bin,
-    Calibrator,
     auroc,
     auroc_right,
     brier,

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 
-from loci.evaluation.calibration import Bin, Calibrator, Temperature
+from loci.answering.confidence import Calibrator, Temperature
+from loci.evaluation.calibration import Bin
 from loci.evaluation.comparison.comparison import Comparison
 from loci.evaluation.comparison.entries import Entry
 from loci.evaluation.run_calibration import AS_IT_IS
