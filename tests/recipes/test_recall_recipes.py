@@ -25,6 +25,8 @@ from loci.training.checkpoint import load_model, save_checkpoint
 from loci.training.run import PSEUDO_LABELS
 from loci.training.sources import TrainingData
 
+pytestmark = pytest.mark.slow  # three trainings of one to two minutes
+
 SMALL = ("model.n_layer=3", "model.n_embd=64", "model.n_head=2", "read.batch_size=16", "read.steps=900")
 WORLD = WorldSpec(people=150, train_share=0.6, dev_share=0.4, multiword_places=True)
 BAR = 0.6
