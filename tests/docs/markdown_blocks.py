@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 QUICK_MINUTES = "0.03"
+QUICK_LEARNING = ("model.n_layer=1", "model.n_embd=16", "read.characters=4000", "memorize.characters=4000")
 
 
 class Block(NamedTuple):
@@ -42,6 +43,9 @@ def shown_commands(page: str) -> Iterator[list[str]]:
 
 
 def quickly(arguments: list[str]) -> list[str]:
-    """The same command with a moment instead of its minutes of training."""
+    """The same command with a moment instead of its minutes of training, or with hardly any reading."""
     pairs = zip(["", *arguments[:-1]], arguments, strict=True)
-    return [QUICK_MINUTES if before == "--minutes" else word for before, word in pairs]
+    quick = [QUICK_MINUTES if before == "--minutes" else word for before, word in pairs]
+    if quick[0] == "learn":
+        quick += [word for change in QUICK_LEARNING for word in ("--set", change)]
+    return quick

@@ -25,7 +25,7 @@ from loci.recipes import RECIPES
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "guide").glob("*.md"))}
-PAGES = ("course", "research", "engineers", "python", "lab")
+PAGES = ("own-data", "course", "research", "engineers", "python", "lab")
 
 
 def carry_out(page: str) -> None:

@@ -24,6 +24,7 @@ class Command(NamedTuple):
 COMMANDS: Registry[Command] = Registry("command")
 for _name, _group, _line in (
     ("demo", "start", "train on the embedded world, ask about held-out people, write a report"),
+    ("learn", "start", "a folder of text and a few questions in, a run that answers out"),
     ("world", "data", "write a synthetic world: people, sentences about them, questions, gold parses"),
     ("check", "data", "diagnose a corpus or question file, and repair it"),
     ("train", "model", "carry out a recipe and keep the run"),

@@ -103,11 +103,14 @@ def evaluate(
 
 def _figures(found: Evaluation) -> dict[str, Any]:
     from loci.evaluation.json_data import to_json
+    from loci.evaluation.metrics import by_relation
 
     rate = found.accuracy
     result: dict[str, Any] = {"questions": len(found.rows), "scored": rate.n, "correct": rate.successes}
     if rate.n:
         result |= {"accuracy": rate.value, "low": rate.low, "high": rate.high}
+    if len(own := by_relation(found.rows)) > 1:
+        result["relations"] = {name: {"scored": one.n, "correct": one.successes} for name, one in own.items()}
     result |= {"withheld": sum(row.abstained for row in found.rows), "probabilities": to_json(found.probabilities)}
     if found.answered is not None and found.accuracy_if_answered is not None:
         given = found.accuracy_if_answered
@@ -120,11 +123,15 @@ def _figures(found: Evaluation) -> dict[str, Any]:
 
 
 def _sentences(found: Evaluation) -> Iterator[str]:
+    from loci.evaluation.metrics import by_relation
+
     rate, worth, silent = found.accuracy, found.probabilities, sum(row.abstained for row in found.rows)
     if rate.n:
         yield f"exact match: {rate.successes} of {rate.n} = {rate}" + (f"; withheld: {silent}" if silent else "")
     else:
         yield f"{len(found.rows)} answers; the file has no expected answers to score them by"
+    if rate.n and len(own := by_relation(found.rows)) > 1:
+        yield from (f"  {name}: {one.successes} of {one.n} = {one}" for name, one in own.items())
     if unread := sum(answer.silence == "unreadable" for answer in found.answers):
         yield f"could not be read: {unread} (loci ask says why)"
     if found.answered is not None:

@@ -164,6 +164,14 @@ def by_split(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return {split: members for split, members in met.items() if members}
 
 
+def by_relation(rows: Iterable[Row]) -> dict[str, Rate]:
+    """Exact match of each relation, in the order met; "other" for questions of no known relation."""
+    met: dict[str, list[Row]] = {}
+    for row in rows:
+        met.setdefault(row.relation or "other", []).append(row)
+    return {name: exact_match(own) for name, own in met.items()}
+
+
 def most_common_answer(train_answers: Iterable[str]) -> str:
     """The commonest answer; among equals the first in alphabetical order, so that the baseline never changes."""
     counts = Counter(train_answers)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import fmean
 
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 
 NEARLY_ALL = 0.9
+NEARLY_EVERY_LINE = 0.98
 
 
 @dataclass(frozen=True)
@@ -17,14 +19,32 @@ class DataShape:
     n_lines: int
     n_questions: int = 0
     named_answers: bool = False
-    """Nearly all train answers are names, written with a capital: then the entity sketch of a line holds them."""
+    """Nearly all train answers are names, written with a capital: then the entity sketch of a line contains them."""
+    n_subjects: int = 0
+    n_relations: int = 0
+    question_length: float = 0.0
+    """Characters of a question with its answer, on average."""
+    line_length: float = 0.0
+    """Characters of all lines about a subject, on average."""
+    longest: int = 0
+    """Characters of nearly every line together with the longest question."""
 
     @classmethod
     def of(cls, corpus: Corpus, questions: Questions | None = None) -> DataShape:
         """The shape of a corpus and its train questions."""
-        answers = (
-            [question.answer for question in questions.answered if question.answer] if questions is not None else []
-        )
+        asked = questions.answered if questions is not None else ()
+        answers = [question.answer for question in asked if question.answer]
         capital = sum(all(word[:1].isupper() for word in answer.split()) for answer in answers)
-        n_lines = sum(1 for line in corpus if line.text.strip())
-        return cls(n_lines, len(answers), bool(answers) and capital >= NEARLY_ALL * len(answers))
+        lengths = sorted(len(line.text) for line in corpus if line.text.strip())
+        subjects = len(corpus.by_subject)
+        return cls(
+            len(lengths),
+            len(answers),
+            bool(answers) and capital >= NEARLY_ALL * len(answers),
+            subjects,
+            len({question.relation for question in asked}),
+            fmean(question.example_length() for question in asked) if asked else 0.0,
+            sum(lengths) / max(1, subjects),
+            (lengths[int(NEARLY_EVERY_LINE * (len(lengths) - 1))] if lengths else 0)
+            + max((len(question.text) for question in asked), default=0),
+        )

@@ -84,6 +84,8 @@ def bias_section(comparison: Comparison) -> Section | None:
 
 def _popularity(comparison: Comparison) -> list[Figure | Table]:
     found = [(index, entry.name, card.popularity) for index, entry, card in comparison if card.popularity is not None]
+    if not found:
+        return []
     metrics = ("divergence", "variation", "top_true", "top_given")
     figure = Figure(
         popularity_dots(comparison.names, [card.popularity for card in comparison.cards]),
@@ -94,7 +96,7 @@ def _popularity(comparison: Comparison) -> list[Figure | Table]:
         [swatch(index, name), table.divergence, *map(percent, (table.variation, table.top_true, table.top_given))]
         for index, name, table in found
     ]
-    return [figure, Table(["run", *headers(metrics)], rows, meanings(metrics))] if found else []
+    return [figure, Table(["run", *headers(metrics)], rows, meanings(metrics))]
 
 
 def _groups(comparison: Comparison) -> list[Figure | Table]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 
 from loci.evaluation.comparison.comparison import Comparison, Pairwise
-from loci.evaluation.metrics import Estimate, Rate
+from loci.evaluation.metrics import Estimate, Rate, by_relation
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNKNOWABLE
 from loci.evaluation.scorecard import Scorecard
 from loci.report.comparison.wording import listed, p_value, people, percent, points, swatch
@@ -89,8 +89,22 @@ def accuracy_section(comparison: Comparison) -> Section:
             ),
             Table(["run", *map(_column, splits), *(["withheld"] if silence else [])], rows),
             *([pairwise] if comparison.pairwise else []),
+            *_by_relation(comparison),
         ],
     )
+
+
+def _by_relation(comparison: Comparison) -> list[Table]:
+    """Exact match of each relation, where there are several."""
+    asked = [
+        (entry.name, by_relation(row for row in entry.rows if (row.split or "all") == comparison.split))
+        for _, entry, _ in comparison
+    ]
+    names = list(dict.fromkeys(name for _, rates in asked for name in rates))
+    if len(names) < 2:
+        return []
+    rows: list[list[Cell]] = [[run, *(rates.get(name) for name in names)] for run, rates in asked]
+    return [Table(["run", *names], rows, f"Each relation for itself: questions about {headline(comparison)}.")]
 
 
 def _better_first(test: Pairwise, names: list[str]) -> list[Cell]:

@@ -1,0 +1,230 @@
+"""From a folder of text and a few questions to a run that answers: what `loci learn` does, step by step.
+
+Reads the folder, holds back a slice of the train questions, chooses a recipe by the data, trains, calibrates and
+evaluates on the slice, and writes the report. Nothing is asked of the user. Knows nothing of terminals.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from loci.answering.confidence import write_calibration
+from loci.api import Evaluation, Run, load
+from loci.errors import LociError
+from loci.evaluation.comparison.artifacts import Sources, load_entries
+from loci.evaluation.comparison.comparison import compare
+from loci.evaluation.metrics import Rate, by_relation
+from loci.evaluation.rows import HELD_OUT, write_rows
+from loci.evaluation.run_calibration import fit_calibration
+from loci.model import GPT
+from loci.pipeline import carry_out
+from loci.pipeline.runner import model_config
+from loci.recipes import DataShape
+from loci.recipes.own_data import own_data
+from loci.report.comparison.page import comparison_report
+from loci.text.questions import Question, Questions
+from loci.text.relations import Relation
+from loci.text.vocab import Vocab
+from loci.training.checkpoint import LoadedModel, load_model
+from loci.training.plan import Recipe
+from loci.training.reports import Observer
+from loci.training.run import PREDICTIONS, read_run
+from loci.training.sources import TrainingData
+
+HELD_BACK_EVERY, MOST_HELD_BACK = 5, 100
+"""One train question in five of each relation is held back, and not more than this."""
+ENOUGH_TO_CALIBRATE = 40
+"""Held-back questions below which probabilities stay as the model gives them."""
+GOING_ON = 0.3
+"""How much of the reading an old run does again when the corpus has changed."""
+REPORT = "report.html"
+
+
+@dataclass(frozen=True)
+class LearningPlan:
+    """What is learned from, what is held back, how it is taught, and why so."""
+
+    data: TrainingData
+    held_back: Questions
+    recipe: Recipe
+    reasons: tuple[str, ...]
+    initial: GPT | None = None
+    """The old run's weights, where one is gone on from."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A finished run and how it did on what was held back."""
+
+    run: Run
+    evaluation: Evaluation
+    relations: Mapping[str, Rate]
+    """Exact match of each relation."""
+    calibration: str
+    """What was done about the probabilities, in words."""
+    report: Path
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        rates = {name: {"right": rate.successes, "questions": rate.n} for name, rate in self.relations.items()}
+        answered = self.evaluation.answered
+        return {
+            "run": str(self.run.path),
+            "parameters": self.run.model.n_parameters(),
+            "held_back": rates,
+            "answered": answered.successes if answered is not None else None,
+            "calibration": self.calibration,
+            "report": str(self.report),
+        }
+
+
+def make_plan(
+    folder: Path,
+    *,
+    recipe: str | None = None,
+    relations: Sequence[Relation] = (),
+    before: Path | None = None,
+    seed: int = 0,
+    changes: Sequence[str] = (),
+) -> LearningPlan:
+    """Read the folder and decide; bad input is a `LociError`, and nothing is written.
+
+    Args:
+        folder: Text and train questions.
+        recipe: recite or self-training; None chooses by the data.
+        relations: Forms of the questions that cannot be found from them.
+        before: An old run to go on from.
+        seed: Seed of weights and batches.
+        changes: Changes to the recipe, such as "read.characters=1e6".
+    """
+    data = TrainingData.read(folder, relations=relations)
+    if data.questions is None or not data.questions.answered:
+        raise LociError(
+            "there are no train questions with answers",
+            path=folder,
+            remedy="write some to questions_train.tsv, one a line: question, tab, answer",
+        )
+    if recipe not in (None, "recite", "self-training"):
+        raise LociError(f"a folder is learned by recite or self-training, not {recipe!r}")
+    held, taught = _held_back(data.questions)
+    data = dataclasses.replace(data, questions=taught)
+    _ = data.reading_examples, data.template  # whatever is missing is said now
+    chosen, reasons = own_data(DataShape.of(data.corpus, taught), recipe)
+    chosen = dataclasses.replace(chosen, seed=seed)
+    initial = None
+    if before is not None:
+        chosen, initial, kept = _gone_on(chosen, data, before)
+        reasons = (*reasons, *kept)
+    return LearningPlan(data, held, chosen.override(changes), reasons, initial)
+
+
+def _held_back(questions: Questions) -> tuple[Questions, Questions]:
+    """Questions to evaluate on and questions to teach: of each relation every fifth, as long as enough are left."""
+    held: list[Question] = []
+    for own in questions.by_relation().values():
+        rows = [row for row in own.answered if row.subject is not None]
+        apart = max(HELD_BACK_EVERY, len(rows) // MOST_HELD_BACK)
+        held += rows[apart - 1 :: apart]
+    texts = {row.text for row in held}
+    taught = tuple(row for row in questions if row.text not in texts)
+    kept = dataclasses.replace(questions, rows=tuple(row for row in questions.answered if row.text in texts))
+    return kept, dataclasses.replace(questions, rows=taught)
+
+
+def _gone_on(recipe: Recipe, data: TrainingData, before: Path) -> tuple[Recipe, GPT, tuple[str, ...]]:
+    """The recipe with the old run's model and less reading, the old weights, and what was kept in words."""
+    old = load_model(before)
+    sizes = {name: value for name, value in vars(old.model.config).items() if name in recipe.model}
+    recipe = dataclasses.replace(recipe, model={**recipe.model, **sizes})
+    reading = recipe.stages[0].characters or 0.0
+    recipe = recipe.override([f"{recipe.stages[0].name}.characters={GOING_ON * reading:.3g}"])
+    model, new = _with_vocabulary(old, data.vocab, model_config(recipe, data).block_size)
+    lines = _lines_kept(before, data)
+    return (
+        recipe,
+        model,
+        (
+            f"goes on from {before}: its {old.model.n_parameters():,} weights are kept"
+            + (f", {len(new)} new characters begin anew" if new else ""),
+            *lines,
+        ),
+    )
+
+
+def _lines_kept(before: Path, data: TrainingData) -> tuple[str, ...]:
+    """How many lines the old run read too, if its corpus is still where it was."""
+    corpus = read_run(before).corpus()
+    if corpus is None:
+        return ("its corpus has changed or is gone: every line counts as new",)
+    was, now = {line.text for line in corpus}, {line.text for line in data.corpus}
+    return (f"{len(was & now):,} lines are the same, {len(now - was):,} are new, {len(was - now):,} are gone",)
+
+
+def _with_vocabulary(old: LoadedModel, vocab: Vocab, block_size: int) -> tuple[GPT, str]:
+    """The old model with another vocabulary: rows of characters it knew are kept, new ones begin at random."""
+    model = GPT(old.model.config.replace(vocab_size=len(vocab)), generator=torch.Generator().manual_seed(0))
+    weights = old.model.state_dict()
+    places = {symbol: index for index, symbol in enumerate(old.vocab.symbols)}
+    known = [(index, places[symbol]) for index, symbol in enumerate(vocab.symbols) if symbol in places]
+    here, there = (torch.tensor(column) for column in zip(*known, strict=True))
+    with torch.no_grad():
+        for name, value in model.state_dict().items():
+            if name.startswith(("tok_emb", "val_emb", "head")) and len(value) == len(vocab):
+                value[here] = weights[name][there]
+            elif weights[name].shape == value.shape:
+                value.copy_(weights[name])
+    return model, "".join(symbol for symbol in vocab.symbols if symbol not in places)
+
+
+def learn(
+    plan: LearningPlan,
+    out: Path,
+    *,
+    observers: Callable[[Path], Sequence[Observer]] = lambda run: (),
+    should_stop: Callable[[], bool] = lambda: False,
+    labelling: Callable[[int, int], None] = lambda done, total: None,
+) -> Learned | None:
+    """Train or go on training, calibrate, evaluate, write the report; None when it was stopped."""
+    outcome = carry_out(
+        plan.recipe,
+        plan.data,
+        out,
+        resume=None,
+        initial=plan.initial,
+        observers=observers,
+        should_stop=should_stop,
+        labelling=labelling,
+    )
+    if not outcome.finished:
+        return None
+    asked = plan.held_back
+    said = (
+        _calibrated(load(out, corpus=plan.data.corpus), asked[::2], out)
+        if len(asked) >= ENOUGH_TO_CALIBRATE
+        else (f"not calibrated: {len(asked)} questions held back, {ENOUGH_TO_CALIBRATE} are needed")
+    )
+    judged = asked[1::2] if len(asked) >= ENOUGH_TO_CALIBRATE else asked
+    run = load(out, corpus=plan.data.corpus)
+    found = run.evaluate(judged, split=HELD_OUT)
+    write_rows(out / PREDICTIONS / "held_back.jsonl", found.rows)
+    if found.rows:
+        entries = load_entries([out], Sources(None, None, None, None, None))
+        comparison_report(compare(entries, np.random.default_rng(0)), seed=0).page().write(out / REPORT)
+    return Learned(run, found, by_relation(found.rows), said, out / REPORT)
+
+
+def _calibrated(run: Run, questions: Questions, out: Path) -> str:
+    rows = run.evaluate(questions).rows
+    try:
+        fitted = fit_calibration(rows, questions="held back", questions_hash=questions.hash, model=run.loaded.hash)
+    except LociError as error:
+        return f"not calibrated: {error.message}"
+    write_calibration(out, fitted)
+    return f"calibrated on {fitted.n} held-back questions: answers from a probability of {fitted.threshold:.2f}"

@@ -1,0 +1,107 @@
+"""From a folder to a run."""
+
+import dataclasses
+import json
+
+import pytest
+
+from loci.cli.main import main
+from loci.errors import LociError
+from loci.learn import make_plan
+from loci.recipes import DataShape
+from loci.recipes.own_data import own_data
+from loci.text.world import example_products, write_world
+
+QUICK = ("model.n_layer=1", "model.n_embd=16", "read.characters=3000", "memorize.characters=3000")
+FLAGS = [word for change in QUICK for word in ("--set", change)]
+
+
+@pytest.fixture(scope="module")
+def products(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data") / "products"
+    write_world(dataclasses.replace(example_products(), people=15), folder)
+    return folder
+
+
+def test_a_slice_of_every_relation_is_held_back_and_never_taught(products):
+    plan = make_plan(products)
+    assert {name: len(own) for name, own in plan.held_back.by_relation().items()} == {"made_in": 2, "designer": 2}
+    assert plan.data.questions is not None
+    assert not {row.text for row in plan.held_back} & {row.text for row in plan.data.questions}
+    assert make_plan(products).held_back == plan.held_back
+    assert plan.recipe.seed == 0
+    assert make_plan(products, seed=3).recipe.seed == 3
+
+
+def test_recipe_and_size_follow_the_data():
+    small = DataShape(60, 64, True, 60, 2, 44.0, 300.0, 200)
+    recipe, reasons = own_data(small)
+    assert (recipe.name, recipe.model["n_embd"], recipe.model["block_size"]) == ("learn-self-training", 96, 256)
+    assert "self-training" in reasons[0]
+    many = dataclasses.replace(small, n_subjects=50_000, n_relations=3)
+    assert own_data(many)[0].model["n_embd"] == 256
+    assert own_data(dataclasses.replace(small, n_relations=30))[0].name == "learn-recite"
+    assert own_data(small, "recite")[0].answerer == "recite"
+    assert own_data(many)[0].stages[-1].characters > own_data(small)[0].stages[-1].characters
+
+
+def test_a_folder_is_learned_gone_on_with_and_asked(products, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["learn", str(products), "--out", "run", "--json", *FLAGS]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert set(told["held_back"]) == {"made_in", "designer"}
+    assert (tmp_path / "run" / "report.html").is_file()
+    assert (tmp_path / "run" / "predictions" / "held_back.jsonl").is_file()
+    # The same again trains nothing and says the same.
+    assert main(["learn", str(products), "--out", "run", "--json", *FLAGS]) == 0
+    assert json.loads(capsys.readouterr().out) == told
+    corpus = tmp_path / "changed"
+    corpus.mkdir()
+    for file in products.glob("*_train.tsv"):
+        (corpus / file.name).write_bytes(file.read_bytes())
+    lines = (products / "wiki.txt").read_text(encoding="utf-8")
+    (corpus / "wiki.txt").write_text(lines + "Żuraw Desk. The Żuraw Desk is made in Oslo .\n", encoding="utf-8")
+    assert main(["learn", str(corpus), "--out", "run2", "--from", "run", *FLAGS[4:]]) == 0
+    said = capsys.readouterr().out
+    assert "goes on from run: its" in said
+    assert "1 new characters begin anew" in said
+    assert "lines are the same, 1 are new, 0 are gone" in said
+    assert "ask it: loci ask" in said
+
+
+@pytest.mark.parametrize(
+    ("files", "flags", "said"),
+    [
+        ({"wiki.txt": "Ann Lee. Ann Lee was born in Rome .\n"}, [], "no train questions"),
+        (
+            {"wiki.txt": "Ann Lee. Ann Lee sings .\n", "a_train.tsv": "Where was Ann Lee born?\tRome\n"},
+            [],
+            "no line tells the answer to any of its 1 train questions",
+        ),
+        (
+            {"wiki.txt": "Ann Lee. Lee was born in Rome .\n"},
+            ["--template", "Where was she born?"],
+            "{subject} exactly once",
+        ),
+        (
+            {"wiki.txt": "Ann Lee. Lee was born in Rome .\n", "a_train.tsv": "Where was Ann Lee born?\tRome\n"},
+            ["--recipe", "demo"],
+            "recite or self-training",
+        ),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_written(files, flags, said, tmp_path, capsys):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    assert main(["learn", str(folder), "--out", str(tmp_path / "run"), *flags]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(LociError):
+        make_plan(tmp_path / "nowhere")
