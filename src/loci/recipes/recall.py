@@ -84,7 +84,7 @@ def self_training(shape: DataShape) -> Recipe:
     """Read, write questions about everybody, memorize names, answers and how sure the reader was."""
     memorize = _stage(
         "memorize",
-        max(1.5e6, 1450 * shape.n_lines),
+        max(1.5e6, 1450 * max(shape.n_lines, shape.n_subjects * shape.n_relations)),
         MixtureComponent("question-answer", source="pseudo-labels", options={"count_subject": True}),
         batch_size=64,
         decay=0.32,
