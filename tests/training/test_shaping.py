@@ -38,10 +38,10 @@ def test_heads_and_rows_weigh_the_same():
     assert near((two_rows, SELF), l_max=100).item() == pytest.approx(5 / 6)
 
 
-def test_only_counted_positions_count():
-    counted = torch.tensor([[True, True, False]])
-    assert focus((EVEN,), counted).item() == pytest.approx(math.log(2) / 2)
-    assert near((FIRST, SELF), 100, counted).item() == pytest.approx(0.5)
+def test_only_positions_that_count_enter():
+    counts = torch.tensor([[True, True, False]])
+    assert focus((EVEN,), counts).item() == pytest.approx(math.log(2) / 2)
+    assert near((FIRST, SELF), 100, counts).item() == pytest.approx(0.5)
     assert focus((EVEN,), torch.zeros(1, 3, dtype=torch.bool)).item() == 0
 
 
@@ -89,7 +89,7 @@ def test_beyond_l_max_there_is_no_pull():
 def test_bad_input_is_refused():
     with pytest.raises(LociError, match="L_max must be positive"):
         near((FIRST, SELF), 0.0)
-    with pytest.raises(LociError, match="attends from 2 to 3 places"):
+    with pytest.raises(LociError, match="attends from 2 to 3 positions"):
         near((torch.ones(1, 1, 2, 3) / 3, SELF), 1.0)
     with pytest.raises(AssertionError, match="at least one layer"):
         focus(())

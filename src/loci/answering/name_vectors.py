@@ -41,11 +41,11 @@ def name_vectors(
 
 def _until_name(loaded: LoadedModel, name: str, question: str) -> list[int]:
     """The ids of the question up to the end of the name; none when it does not hold the name or cannot be read."""
-    place = question.find(name)
-    if not name or place < 0:
+    position = question.find(name)
+    if not name or position < 0:
         return []
     try:
-        ids: list[int] = loaded.vocab.encode(question[: place + len(name)]).tolist()
+        ids: list[int] = loaded.vocab.encode(question[: position + len(name)]).tolist()
     except LociError:
         return []
     return ids if len(ids) <= loaded.model.config.block_size else []

@@ -50,7 +50,7 @@ def score_spans(
             found.append([_free(model, vocab, prompt)])
             continue
         ranked = sorted(zip(spans, scores.tolist(), strict=True), key=lambda pair: -pair[1])
-        kept = [pair for place, pair in enumerate(ranked) if place < width or not pair[0]]
+        kept = [pair for position, pair in enumerate(ranked) if position < width or not pair[0]]
         found.append([(span, min(1.0, math.exp(score))) for span, score in kept])
     return found
 

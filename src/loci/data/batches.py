@@ -103,7 +103,7 @@ class BatchStream:
         examples = self._full_batch(step)
         if self.batch_warmup.share(step) == 1:
             return examples
-        return [examples[place] for place in self.batch_warmup.chosen(step, len(examples))]
+        return [examples[position] for position in self.batch_warmup.chosen(step, len(examples))]
 
     def _full_batch(self, step: int) -> list[Example]:
         if self.whole_passes:
@@ -135,7 +135,7 @@ class BatchStream:
         bounds = [0, *map(int, cuts), n]
         # else every pool would go from short to long
         order = np.random.default_rng([*self.seed, 3, index]).permutation(self.pool)
-        return [examples[bounds[place] : bounds[place + 1]] for place in order]
+        return [examples[bounds[position] : bounds[position + 1]] for position in order]
 
     def _objective(self, which: int, step: int) -> Objective[Any]:
         """The objective of a source at a step: a shorter block while lengths warm up."""

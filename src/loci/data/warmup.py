@@ -40,7 +40,7 @@ class Warmup:
     def chosen(self, step: int, n: int) -> list[int]:
         """Which of the n examples of a batch are used: evenly spread, since a batch may be sorted by length."""
         count = max(1, round(n * self.share(step)))
-        return [int(place) for place in np.linspace(0, n - 1, count).round()] if count < n else list(range(n))
+        return [int(position) for position in np.linspace(0, n - 1, count).round()] if count < n else list(range(n))
 
 
 NO_WARMUP = Warmup()

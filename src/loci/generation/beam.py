@@ -151,6 +151,6 @@ def _best(totals: Float[Tensor, "r V"], count: int) -> list[tuple[float, int, in
 
     Each row ends in one way at most, so twice the width always holds `width` unfinished texts, if there are so many.
     """
-    scores, places = totals.flatten().topk(min(count, totals.numel()))
+    scores, positions = totals.flatten().topk(min(count, totals.numel()))
     size = totals.shape[1]
-    return [(score, at // size, at % size) for score, at in zip(scores.tolist(), places.tolist(), strict=True)]
+    return [(score, at // size, at % size) for score, at in zip(scores.tolist(), positions.tolist(), strict=True)]

@@ -1,9 +1,9 @@
 """The rows being continued: what each has read so far, and the logits of what comes next.
 
-A `Context` hides three ways of reading on. With a cache, a step reads one character a row. Without one (asked for, or
+A `Context` hides three ways of reading on. With a cache, a step reads one character per row. Without one (asked for, or
 a trunk that cannot remember), it reads the whole prefix again, as the published `sample` does. And when a row outgrows
-its window, the oldest characters are dropped and the rest is read anew, since every place has moved. Knows nothing of
-how an id is chosen.
+its window, the oldest characters are dropped and the rest is read anew, since every position has moved. Knows nothing
+of how an id is chosen.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ class Context:
     def _read(self) -> Float[Tensor, "B V"]:
         """Read every row's window from its start, filling a new cache if one will be of use."""
         widths = self.ends - self.starts
-        places = self.starts[:, None] + torch.arange(self.widest, device=self.device)
-        ids = self.ids.gather(1, places.clamp(max=self.ids.shape[1] - 1))  # beyond a row's end: anything, never seen
+        positions = self.starts[:, None] + torch.arange(self.widest, device=self.device)
+        ids = self.ids.gather(1, positions.clamp(max=self.ids.shape[1] - 1))  # beyond a row's end: anything, never seen
         capacity = self.widest + self.room
         useful = self.caching and self.room > 0
         if self.window is not None:
@@ -192,9 +192,9 @@ def start_context(
     use_cache: bool = True,
 ) -> tuple[Context, Float[Tensor, "B V"]]:
     """Read the prompts, equal ones once, and give the context and the first logits of every row."""
-    places: dict[bytes, int] = {}
-    rows = torch.tensor([places.setdefault(prompt.numpy().tobytes(), len(places)) for prompt in prompts])
-    distinct = [torch.frombuffer(bytearray(key), dtype=torch.long) for key in places]
+    numbers: dict[bytes, int] = {}
+    rows = torch.tensor([numbers.setdefault(prompt.numpy().tobytes(), len(numbers)) for prompt in prompts])
+    distinct = [torch.frombuffer(bytearray(key), dtype=torch.long) for key in numbers]
     context = Context(model, distinct, room=room, window=window, use_cache=use_cache)
     logits = context.start()
     if len(distinct) < len(prompts):

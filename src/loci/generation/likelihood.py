@@ -15,8 +15,8 @@ from loci.model import GPT
 def nats_per_character(model: GPT, ids: Prompt, *, width: int | None = None, batch_size: int = 32) -> float:
     """Mean −log p of the characters of a text, read in windows of `width` (default: block_size) side by side.
 
-    Every window starts without a past, as the usual held-out figures are made: the mean over a window's places, early
-    ones included. The last characters that fill no window are left out.
+    Every window starts without a past, as the usual held-out figures are made: the mean over a window's positions, the
+    early ones too. The last characters that fill no window are left out.
     """
     text = check_prompt(ids, model.config.vocab_size)
     width = width or min(model.config.block_size, model.limit or model.config.block_size)

@@ -39,9 +39,9 @@ class MarkovModel:
         model = cls(order, vocab_size)
         for text in texts:
             ids = [int(index) for index in text]
-            for place, following in enumerate(ids):
-                for length in range(min(order, place) + 1):
-                    model.counts[tuple(ids[place - length : place])][following] += 1
+            for position, following in enumerate(ids):
+                for length in range(min(order, position) + 1):
+                    model.counts[tuple(ids[position - length : position])][following] += 1
         if not model.counts:
             raise LociError("there is no text to count")
         return model

@@ -16,7 +16,7 @@ from loci.errors import LociError
 
 @dataclass(frozen=True)
 class Loop:
-    """From place `entry` on, the text is the same `period` ids over and over, to its end."""
+    """From position `entry` on, the text is the same `period` ids over and over, to its end."""
 
     entry: int
     period: int
@@ -29,7 +29,7 @@ def distinct_n(ids: Sequence[int], n: int) -> float:
     total = len(ids) - n + 1
     if total < 1:
         raise LociError(f"a text of {len(ids)} ids has no run of {n}")
-    return len({tuple(ids[place : place + n]) for place in range(total)}) / total
+    return len({tuple(ids[position : position + n]) for position in range(total)}) / total
 
 
 def seq_rep_n(ids: Sequence[int], n: int) -> float:
@@ -59,15 +59,15 @@ def find_loop(ids: Sequence[int], *, repeats: int = 3, least: int = 1) -> Loop |
 
 
 def _self_matches(ids: list[int]) -> list[int]:
-    """Z function: for each place the length of the longest run from there that is also the beginning."""
+    """Z function: for each position the length of the longest run from there that is also the beginning."""
     n = len(ids)
     matches = [n] + [0] * (n - 1) if n else []
     left = right = 0  # the match that reaches farthest so far
-    for place in range(1, n):
-        length = min(right - place, matches[place - left]) if place < right else 0
-        while place + length < n and ids[length] == ids[place + length]:
+    for position in range(1, n):
+        length = min(right - position, matches[position - left]) if position < right else 0
+        while position + length < n and ids[length] == ids[position + length]:
             length += 1
-        matches[place] = length
-        if place + length > right:
-            left, right = place, place + length
+        matches[position] = length
+        if position + length > right:
+            left, right = position, position + length
     return matches

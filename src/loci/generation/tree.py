@@ -1,9 +1,9 @@
 """Reading a whole tree of continuations in one pass.
 
-The nodes of a trie are laid side by side behind the prompt. Each is told its place (prompt length + depth) and sees the
-prompt and its own ancestors only. So one wide pass gives what as many narrow ones would, and the prompt's keys are
+The nodes of a trie are laid side by side after the prompt. Each has its own position (prompt length + depth) and sees
+the prompt and its own ancestors only. So one wide pass gives what as many narrow ones would, and the prompt's keys are
 shared by all nodes instead of being copied for each. This needs attention that sees keys through the clock's mask and
-nothing else: dot product, naive, folded. A synthesizer scores places, not keys, and a perceiver counts characters.
+nothing else: dot product, naive, folded. A synthesizer scores positions, not keys, and a perceiver counts characters.
 """
 
 from __future__ import annotations

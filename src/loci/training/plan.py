@@ -268,7 +268,7 @@ class Recipe:
         step = next((step for step in self.steps if step.name == where), None)
         if step is None or not dot:
             known = ", ".join([*(f"{one.name}.FIELD" for one in self.steps), "model.FIELD", "seed", "answerer"])
-            raise LociError(f"--set {target!r}: no such place in recipe {self.name}", remedy=f"one of: {known}")
+            raise LociError(f"--set {target!r}: no such setting in recipe {self.name}", remedy=f"one of: {known}")
         changed = _with_field(step, name, value, target.strip())
         return dataclasses.replace(self, steps=tuple(changed if one is step else one for one in self.steps))
 

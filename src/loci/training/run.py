@@ -201,8 +201,8 @@ def read_run(path: str | Path) -> RunInfo:
 
 def run_folder(path: Path) -> Path | None:
     """The run that `path` is or lies in, as a checkpoint does; None when there is none."""
-    places = (path, *path.resolve().parents[:2])
-    return next((place for place in places if (place / RUN).is_file()), None)
+    folders = (path, *path.resolve().parents[:2])
+    return next((folder for folder in folders if (folder / RUN).is_file()), None)
 
 
 def find_runs(folder: str | Path, *, broken: Callable[[LociError], None] | None = None) -> list[RunInfo]:

@@ -15,19 +15,19 @@ from loci.errors import LociError
 from loci.model.trunk import Trace
 
 
-def focus(trace: Trace, counted: Bool[Tensor, "B T"] | None = None) -> Float[Tensor, ""]:
+def focus(trace: Trace, counts: Bool[Tensor, "B T"] | None = None) -> Float[Tensor, ""]:
     """L_focus: mean entropy of α in nats, over layers, heads and attending positions; 0 when every head copies one
-    place.
+    position.
 
-    Position t can spread over t places, so an even spread costs ln t there. `counted` names the positions that matter
+    Position t can spread over t positions, so an even spread costs ln t there. `counts` says which positions matter
     (all, if None): padding attends too, but to no purpose.
     """
     _require(trace)
     # A masked weight is exactly 0, where ln has no value and its slope no bound: the least positive number stands in.
-    return _mean([-(weights * weights.clamp_min(_least(weights)).log()).sum(-1) for weights in trace], counted)
+    return _mean([-(weights * weights.clamp_min(_least(weights)).log()).sum(-1) for weights in trace], counts)
 
 
-def near(trace: Trace, l_max: float, counted: Bool[Tensor, "B T"] | None = None) -> Float[Tensor, ""]:
+def near(trace: Trace, l_max: float, counts: Bool[Tensor, "B T"] | None = None) -> Float[Tensor, ""]:
     """L_near: mean of min(L_max, Σ_s α(t, s)(t − s)²) over all layers but the last, heads and attending positions t.
 
     The last layer stays free to fetch from afar. L_max ends the pull where a head looks so far away that it must have a
@@ -43,13 +43,13 @@ def near(trace: Trace, l_max: float, counted: Bool[Tensor, "B T"] | None = None)
         queries, keys = weights.shape[-2:]
         if queries != keys:
             raise LociError(
-                f"distance is between characters, and a layer of this model attends from {queries} to {keys} places",
+                f"distance is between characters, and a layer of this model attends from {queries} to {keys} positions",
                 remedy="shape a model with a plain trunk",
             )
-        places = torch.arange(keys, device=weights.device, dtype=weights.dtype)
-        squared = (places[:, None] - places[None, :]).square()
+        positions = torch.arange(keys, device=weights.device, dtype=weights.dtype)
+        squared = (positions[:, None] - positions[None, :]).square()
         terms.append((weights * squared).sum(-1).clamp_max(l_max))
-    return _mean(terms, counted)
+    return _mean(terms, counts)
 
 
 def _require(trace: Trace) -> None:
@@ -60,10 +60,10 @@ def _least(weights: Tensor) -> float:
     return float(torch.finfo(weights.dtype).tiny)
 
 
-def _mean(terms: list[Float[Tensor, "B H T"]], counted: Bool[Tensor, "B T"] | None) -> Float[Tensor, ""]:
+def _mean(terms: list[Float[Tensor, "B H T"]], counts: Bool[Tensor, "B T"] | None) -> Float[Tensor, ""]:
     """Layers weigh the same; within one, every head at every position that counts."""
-    if counted is None:
+    if counts is None:
         return torch.stack([term.mean() for term in terms]).mean()
-    if not bool(counted.any()):
+    if not bool(counts.any()):
         return terms[0].new_zeros(())
-    return torch.stack([term.mean(dim=1)[counted].mean() for term in terms]).mean()
+    return torch.stack([term.mean(dim=1)[counts].mean() for term in terms]).mean()
