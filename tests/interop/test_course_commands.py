@@ -9,6 +9,7 @@ from loci.errors import LociError
 from loci.evaluation.rows import Row
 from loci.interop import course_commands
 from loci.interop.course_commands import Course, Hooks, run_folder
+from loci.interop.course_folds import ask_folds
 from loci.interop.course_lines import (
     NO_GOLD,
     Iterations,
@@ -147,6 +148,39 @@ def test_the_same_command_goes_on_where_it_was_stopped(corpus: Path, questions: 
     outcome, stopper = finetune(corpus, questions, parts)
     assert (outcome.finished, stopper.steps) == (True, [])
     assert torch.equal(read_params(parts)["pos_emb"], read_params(whole)["pos_emb"])
+
+
+@pytest.mark.usefixtures("small")
+def test_copies_of_a_pretraining_leave_it_as_it_is_and_survive_a_kill(corpus: Path, tmp_path: Path) -> None:
+    course = Course.read("vanilla", corpus)
+    whole, copied = tmp_path / "whole.params", tmp_path / "copied.params"
+    course_commands.pretrain(course, whole, max_epochs=6, hooks=QUIET)
+    stopper = Stopper(after=2)
+    hooks = Hooks(silent, silent, lambda *about: [stopper], stopper.should_stop)
+    assert not course_commands.pretrain(course, copied, max_epochs=6, copy_every=2, hooks=hooks).finished
+    assert not list(tmp_path.glob("copied.epoch-*.params"))  # stopped just where the first copy was due
+    assert course_commands.pretrain(course, copied, max_epochs=6, copy_every=2, hooks=QUIET).finished
+    copies = [read_params(tmp_path / f"copied.epoch-{epoch}.params") for epoch in (2, 4, 6)]
+    for name, value in read_params(whole).items():
+        assert torch.equal(value, read_params(copied)[name])
+        assert torch.equal(value, copies[-1][name])
+    assert not torch.equal(copies[0]["head.weight"], copies[1]["head.weight"])
+
+
+@pytest.mark.usefixtures("small")
+def test_folds_are_finetuned_on_the_others_and_asked(corpus: Path, tmp_path: Path) -> None:
+    names = [*PEOPLE, *(f"{name} Vane" for name in PEOPLE), "Ada Vane", "Ben Vane"]
+    train = tmp_path / "train.tsv"
+    train.write_text("".join(f"Where was {name} born?\tLeeds\n" for name in names), encoding="utf-8")
+    course, params = Course.read("vanilla", corpus), tmp_path / "vanilla.params"
+    course_commands.pretrain(course, params, max_epochs=1, hooks=QUIET)
+    out = tmp_path / "folds"
+    rate = ask_folds(course, params, train, out, folds=5, max_epochs=1, hooks=QUIET)
+    assert rate is not None
+    assert rate.n == 10  # everybody is asked about once
+    taught, asked = (set((out / f"fold-1.{part}.tsv").read_text().splitlines()) for part in ("train", "asked"))
+    assert taught | asked == set(train.read_text().splitlines())
+    assert not taught & asked
 
 
 @pytest.mark.usefixtures("small")

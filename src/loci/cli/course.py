@@ -30,6 +30,7 @@ def pretrain(flags: Namespace) -> int:
     """Pretrain by span corruption and write the weights: 650 epochs, batches of 128 lines.
 
     Training keeps its state in PARAMS.run: stopped by ctrl-C or killed, the same command goes on where it was.
+    With --copy_every 50 it also writes vanilla.pretrain.epoch-50.params and so on; loci course folds asks them.
 
     example:
       loci course pretrain vanilla wiki.txt --writing_params_path vanilla.pretrain.params
@@ -37,7 +38,7 @@ def pretrain(flags: Namespace) -> int:
     from loci.interop import course_commands
 
     _check_files(flags, "writing_params_path")
-    options = {"lr": flags.pretrain_lr, "max_epochs": flags.max_epochs}
+    options = {"lr": flags.pretrain_lr, "max_epochs": flags.max_epochs, "copy_every": flags.copy_every}
     return _trained(flags, lambda course, out, hooks: course_commands.pretrain(course, out, hooks=hooks, **options))
 
 
@@ -123,6 +124,31 @@ def grade(flags: Namespace) -> int:
     return 2 if any(found.right is None for found in graded.files) else 0
 
 
+def folds(flags: Namespace) -> int:
+    """Finetune pretrained weights on four fifths of the train questions and ask about the last fifth.
+
+    So copies of one pretraining can be compared without a look at the dev questions. Stopped, it goes on where it was.
+
+    example:
+      loci course folds vanilla wiki.txt --reading_params_path vanilla.pretrain.epoch-*.params \\
+        --finetune_corpus_path birth_places_train.tsv --out folds
+    """
+    from loci.interop.course_commands import Hooks
+    from loci.interop.course_folds import ask_folds
+
+    with InterruptFlag() as interrupted:
+        hooks = Hooks(lambda text: None, _note, should_stop=lambda: interrupted.raised)
+        options = {"lr": flags.finetune_lr, "max_epochs": flags.max_epochs, "hooks": hooks}
+        for params in flags.reading_params_path:
+            course = _course(Namespace(**{**vars(flags), "reading_params_path": params}))
+            rate = ask_folds(course, params, flags.finetune_corpus_path, flags.out, folds=flags.folds, **options)
+            if rate is None:
+                _note("stopped; the same command goes on from there")
+                return 130
+            print(f"{params.name}: {rate}")
+    return 0
+
+
 def import_params(flags: Namespace) -> None:
     """Make a run of a .params file, so that loci evaluate and the other commands can ask it.
 
@@ -154,6 +180,7 @@ SUBCOMMANDS: dict[str, Callable[[Namespace], int | None]] = {
     "evaluate": evaluate,
     "london": london,
     "dataset": dataset,
+    "folds": folds,
     "grade": grade,
     "import": import_params,
     "export": export_params,

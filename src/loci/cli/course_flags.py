@@ -79,6 +79,11 @@ OWN: dict[str, dict[str, Any]] = {
         "metavar": "INT",
         "help": "instead of 650 (pretrain), 75 (finetune) or 10 (finetune after pretraining)",
     },
+    "--copy_every": {
+        "type": whole(1),
+        "metavar": "EPOCHS",
+        "help": "pretrain also keeps the weights of every so many epochs, next to PARAMS",
+    },
     "--seed": {"type": whole(0, LARGEST_SEED), "metavar": "INT", "default": 0, "help": "of all chance (default: 0)"},
 }
 _MODEL = ("variant", "pretrain_corpus_path", "--bottleneck_dim", "--perceiver_form", "--year")
@@ -98,6 +103,21 @@ FLAGS: dict[str, Mapping[str, dict[str, Any]]] = {
         "--finetune_corpus_path": _path("the train questions", default=Path("birth_places_train.tsv")),
         "--examples": {"type": whole(0), "metavar": "INT", "default": 4, "help": "how many (default: 4)"},
         **{name: OWN[name] for name in ("--year", "--fix", "--seed")},
+    },
+    "folds": {
+        "variant": PUBLISHED["variant"],
+        "pretrain_corpus_path": PUBLISHED["pretrain_corpus_path"],
+        "--reading_params_path": _path("the pretrained weights, one file or several", nargs="+", required=True),
+        "--finetune_corpus_path": _path("the train questions", required=True),
+        "--out": _path("where the folds, the finetuned weights and the answers go", required=True),
+        "--folds": {
+            "type": whole(1, 5),
+            "metavar": "INT",
+            "default": 1,
+            "help": "how many of the five are asked about, each after finetuning on the others (default: 1)",
+        },
+        **{name: _ALL[name] for name in ("--finetune_lr", "--bottleneck_dim", "--perceiver_form", "--year", "--fix")},
+        **{name: _ALL[name] for name in ("--max_epochs", "--seed")},
     },
     "grade": {
         "predictions": _path("files with one answer per line", metavar="PREDICTIONS", nargs="+"),

@@ -33,9 +33,9 @@ from loci.recipes.shape import DataShape
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
-from loci.training.checkpoint import FINAL, load_model, save_checkpoint
+from loci.training.checkpoint import FINAL, latest, load_model, save_checkpoint
 from loci.training.plan import Recipe, Stage, to_dict
-from loci.training.reports import Observer, Outcome
+from loci.training.reports import Observer, Outcome, StepReport
 from loci.training.run import holds_run, other_training, read_run, start_run
 from loci.training.sources import TrainingData
 
@@ -129,12 +129,18 @@ class Course:
 
 
 def pretrain(
-    course: Course, writing: Path, *, lr: float = 6e-3, max_epochs: int | None = None, hooks: Hooks = Hooks()
+    course: Course,
+    writing: Path,
+    *,
+    lr: float = 6e-3,
+    max_epochs: int | None = None,
+    copy_every: int | None = None,
+    hooks: Hooks = Hooks(),
 ) -> Outcome:
-    """Span corruption over the corpus; writes the params file when done."""
+    """Span corruption over the corpus; writes the params file when done, and a copy every so many epochs."""
     stage = pretrain_stage(course.shape, year=course.year, lr=lr, epochs=max_epochs or PRETRAIN_EPOCHS, fix=course.fix)
     recipe = course.recipe(stage, f"the course's pretraining of {course.variant}, as in {course.year}")
-    return _train(course, recipe, TrainingData(course.corpus), course.new_model(), writing, hooks)
+    return _train(course, recipe, TrainingData(course.corpus), course.new_model(), writing, hooks, copy_every)
 
 
 def finetune(
@@ -252,7 +258,15 @@ def _as_asked(questions: Questions, course: Course) -> list[str]:
     return texts
 
 
-def _train(course: Course, recipe: Recipe, data: TrainingData, model: GPT, writing: Path, hooks: Hooks) -> Outcome:
+def _train(
+    course: Course,
+    recipe: Recipe,
+    data: TrainingData,
+    model: GPT,
+    writing: Path,
+    hooks: Hooks,
+    copy_every: int | None = None,
+) -> Outcome:
     """Start, go on with, or reuse the run next to the params file; write the file once the run is finished."""
     run, (stage,) = run_folder(writing), recipe.stages
     if writing.is_dir():
@@ -263,29 +277,77 @@ def _train(course: Course, recipe: Recipe, data: TrainingData, model: GPT, writi
     except OSError as error:
         raise LociError(f"cannot be made: {error.strerror or error}", path=run) from None
     lines = model_lines(course.corpus, model, course.year)
+    n_records = len(data.records(stage.mixture[0].source, course.config.block_size))
+    copies = _Copies(copy_every * -(-n_records // stage.batch_size) if copy_every is not None else None)
 
     def observers(folder: Path) -> Sequence[Observer]:
         _say_all(hooks, lines)  # training is about to begin: nothing was found wrong
         lines.clear()
-        return hooks.observers(folder, stage, len(data.records(stage.mixture[0].source, course.config.block_size)))
+        return [*hooks.observers(folder, stage, n_records), copies]
 
-    outcome = carry_out(
-        recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=hooks.should_stop
-    )
+    while True:
+        if resume and copies.is_due(newest_step(run)):  # also one that a kill prevented
+            assert copy_every is not None
+            epoch = newest_step(run) // copies.steps * copy_every
+            _keep_copy(course, run, writing.with_name(f"{writing.stem}.epoch-{epoch}{writing.suffix}"), hooks)
+        stop = lambda: hooks.should_stop() or copies.is_due(copies.reached)  # noqa: E731
+        outcome = carry_out(recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=stop)
+        if outcome.finished or hooks.should_stop():
+            break
+        resume = True
     _say_all(hooks, lines)
     if outcome.finished:
         _replacing(writing, hooks)
-        write_params(writing, to_course(load_model(run / FINAL).model))
-        note_how_made(
-            writing,
-            variant=course.variant,
-            year=course.year,
-            fix=sorted(course.fix),
-            corpus=course.corpus.path.name if course.corpus.path else "",
-            vocabulary=course.corpus.vocab.hash,
-        )
+        _write(course, run / FINAL, writing)
         shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
     return outcome
+
+
+class _Copies(Observer):
+    """Stops the training where a copy is due: what goes on from its checkpoint is the same training, bit for bit."""
+
+    def __init__(self, steps: int | None):
+        self.steps = steps or 0
+        self.reached = 0
+
+    def is_due(self, step: int) -> bool:
+        """Whether the weights after this step are to be kept."""
+        return bool(self.steps) and step > 0 and step % self.steps == 0
+
+    def on_step(self, report: StepReport) -> None:
+        """Remember how far it is."""
+        self.reached = report.total_steps
+
+    def on_checkpoint(self, total_steps: int) -> None:
+        """Nothing is buffered here."""
+
+    def close(self) -> None:
+        """Forget it: the next part begins behind this step."""
+        self.reached = 0
+
+
+def newest_step(run: Path) -> int:
+    """The step of a run's newest checkpoint, 0 without one."""
+    newest = latest(run)
+    return int(newest.name.removeprefix("step-")) if newest is not None else 0
+
+
+def _keep_copy(course: Course, run: Path, copy: Path, hooks: Hooks) -> None:
+    if not copy.exists():
+        _write(course, run, copy)
+        hooks.note(f"wrote {copy}")
+
+
+def _write(course: Course, weights: Path, params: Path) -> None:
+    write_params(params, to_course(load_model(weights).model))
+    note_how_made(
+        params,
+        variant=course.variant,
+        year=course.year,
+        fix=sorted(course.fix),
+        corpus=course.corpus.path.name if course.corpus.path else "",
+        vocabulary=course.corpus.vocab.hash,
+    )
 
 
 def _resumable(run: Path, recipe: Recipe, data: TrainingData, hooks: Hooks) -> bool:

@@ -1,0 +1,55 @@
+"""Pretrained weights judged on train questions alone: finetune on four fifths of them, ask about the last fifth.
+
+The folds are written as files, so that every step can be repeated by hand with the course's own commands. Knows nothing
+of flags.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from loci.errors import LociError
+from loci.evaluation.metrics import Rate, exact_match
+from loci.evaluation.rows import Row
+from loci.files import write_text
+from loci.interop.course_commands import Course, Hooks, evaluate, finetune
+
+FIFTHS = 5
+
+
+def write_folds(questions: Path, out: Path, folds: int) -> list[tuple[Path, Path]]:
+    """For each fold the file to finetune on and the file to ask; every fifth line is asked."""
+    lines = [line for line in questions.read_text(encoding="utf-8").splitlines() if line.strip()]
+    if len(lines) < FIFTHS:
+        raise LociError(f"{FIFTHS} questions or more are needed for {FIFTHS} folds", path=questions)
+    out.mkdir(parents=True, exist_ok=True)
+    files = []
+    for fold in range(folds):
+        pair = out / f"fold-{fold + 1}.train.tsv", out / f"fold-{fold + 1}.asked.tsv"
+        parts = [line for n, line in enumerate(lines) if n % FIFTHS != fold], lines[fold::FIFTHS]
+        for file, part in zip(pair, parts, strict=True):
+            write_text(file, "".join(f"{line}\n" for line in part))
+        files.append(pair)
+    return files
+
+
+def ask_folds(
+    course: Course,
+    params: Path,
+    questions: Path,
+    out: Path,
+    *,
+    folds: int = 1,
+    lr: float = 6e-4,
+    max_epochs: int | None = None,
+    hooks: Hooks = Hooks(),
+) -> Rate | None:
+    """Exact match over all questions asked; None if it was stopped before its end."""
+    rows: list[Row] = []
+    for fold, (train, asked) in enumerate(write_folds(questions, out, folds), start=1):
+        tuned = out / f"{params.stem}.fold-{fold}.params"
+        outcome = finetune(course, tuned, train, reading=params, lr=lr, max_epochs=max_epochs, hooks=hooks)
+        if not outcome.finished:
+            return None
+        rows += evaluate(course, tuned, asked, outputs=tuned.with_suffix(".predictions"), hooks=hooks)
+    return exact_match(rows)
