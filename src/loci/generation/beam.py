@@ -27,7 +27,7 @@ def beam_search(
     max_new: int,
     stop_id: int | None,
     use_cache: bool = True,
-    batch_size: int = 128,
+    batch_size: int = 256,
     window: Window | None = None,
 ) -> list[list[Generated]]:
     """The best continuations of every prompt, best first, at most `width`.
@@ -80,9 +80,9 @@ class _Beam:
         self.finished.sort(key=lambda text: -text.log_probability)
         del self.finished[self.width :]
 
-    def content(self, best_live: float) -> bool:
-        """Whether no unfinished text can get among the finished any more: its probability only falls."""
-        return len(self.finished) == self.width and self.finished[-1].log_probability >= best_live
+    def hopeless(self, score: float) -> bool:
+        """Whether an unfinished text cannot get among the finished any more: its probability only falls."""
+        return len(self.finished) == self.width and self.finished[-1].log_probability >= score
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,12 @@ class _Front:
         """Continue every text by its best ids; finished ones go to their beam, the best others make the next front."""
         totals = self.scores[:, None] + logits.double().log_softmax(-1)
         owners, parents, ids, scores = [], [], [], []
-        for owner, rows in _spans(self.owners):
+        spans = _spans(self.owners)
+        best = _best(totals, [rows for _, rows in spans], 2 * beams[0].width)
+        for (owner, rows), continuations in zip(spans, best, strict=True):
             beam = beams[owner]
             live: list[tuple[float, int, int]] = []
-            for rank, (score, row, index) in enumerate(_best(totals[rows], 2 * beam.width)):
-                row += rows.start
+            for rank, (score, row, index) in enumerate(continuations):
                 if index == beam.stop_id:
                     if rank < beam.width:
                         beam.finish(self.texts[row], score, stopped=True)
@@ -129,8 +130,8 @@ class _Front:
             if steps == beam.max_new:
                 for score, row, index in live:
                     beam.finish((*self.texts[row], index), score, stopped=False)
-            elif live and not beam.content(live[0][0]):
-                for score, row, index in live:
+            else:
+                for score, row, index in (text for text in live if not beam.hopeless(text[0])):
                     owners.append(owner)
                     scores.append(score)
                     parents.append(row)
@@ -146,11 +147,16 @@ def _spans(owners: list[int]) -> list[tuple[int, slice]]:
     return [(owners[begin], slice(begin, end)) for begin, end in zip(begins, [*begins[1:], len(owners)], strict=True)]
 
 
-def _best(totals: Float[Tensor, "r V"], count: int) -> list[tuple[float, int, int]]:
-    """The likeliest continuations of some rows: score, row, id; likeliest first.
+def _best(totals: Float[Tensor, "R V"], spans: list[slice], count: int) -> list[list[tuple[float, int, int]]]:
+    """For each prompt the likeliest continuations of its rows: score, row, id; likeliest first.
 
     Each row ends in one way at most, so twice the width always holds `width` unfinished texts, if there are so many.
     """
-    scores, positions = totals.flatten().topk(min(count, totals.numel()))
-    size = totals.shape[1]
-    return [(score, at // size, at % size) for score, at in zip(scores.tolist(), positions.tolist(), strict=True)]
+    sizes = [rows.stop - rows.start for rows in spans]
+    padded = torch.nn.utils.rnn.pad_sequence(totals.split(sizes), batch_first=True, padding_value=-torch.inf)
+    n_symbols = totals.shape[1]
+    found = padded.flatten(1).topk(min(count, padded[0].numel()))
+    return [
+        [(p, rows.start + at // n_symbols, at % n_symbols) for p, at in zip(*pair, strict=True) if p > -torch.inf]
+        for rows, *pair in zip(spans, found.values.tolist(), found.indices.tolist(), strict=True)
+    ]
