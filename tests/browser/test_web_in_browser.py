@@ -5,6 +5,7 @@ import re
 import socket
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -44,15 +45,29 @@ def site(tmp_path_factory):
         where = ["--data", str(world), "--out", str(run), "--threads", "1", "--no-tensorboard"]
         assert main(["train", "--recipe", "demo-scratch", *where, *flags]) == 0
     (runs[0] / "page.html").write_text("<!doctype html><title>a report</title><h1>What was measured</h1>")
+    table = folder / "table"
+    table.mkdir()
+    rate = {"value": 0.2, "successes": 2, "n": 10, "low": 0.1, "high": 0.5}
+    row = {"name": "vanilla", "explanation": "as published", "held_out": rate, "taught": rate, "published": "22 %"}
+    (table / "experiment.json").write_text('{"experiment": "course", "quick": true}')
+    (table / "results.json").write_text(json.dumps({"rows": [row]}))
+    (table / "report.html").write_text("<!doctype html><title>a report</title><h1>The table at length</h1>")
+    with served([*runs, table], folder / "web") as (url, app):
+        other = next(name for name in app.state.library.names() if name != "one")
+        yield SimpleNamespace(url=url, other=other)
+
+
+@contextmanager
+def served(given, out):
+    """A server in a thread, at its address."""
     listening = socket.create_server(("127.0.0.1", 0))
-    app = create_app(runs, out=folder / "web")
+    app = create_app(given, out=out)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:
         time.sleep(0.02)
-    other = next(name for name in app.state.library.names() if name != "one")
-    yield SimpleNamespace(url=f"http://127.0.0.1:{listening.getsockname()[1]}", other=other)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}", app
     server.should_exit = True
     thread.join(10)
 
@@ -129,10 +144,10 @@ def test_somebody_to_try_is_asked_by_one_click(tab):
     page = tab.show("ask?run=one")
     chip = page.locator("aside .chip").first
     chip.wait_for()
-    question = chip.inner_text()
+    name = chip.inner_text()
     chip.click()
     page.locator("p.answer").wait_for()
-    assert page.locator("p.question").inner_text() == question
+    assert page.locator("p.question").inner_text() == f"Where was {name} born?"
 
 
 def test_a_pasted_file_becomes_rows_to_download(tab):
@@ -210,6 +225,38 @@ def test_runs_show_a_curve_and_a_report(tab):
     page.locator("main svg").wait_for()
     page.get_by_role("button", name="page").first.click()
     assert page.frame_locator("iframe.report").get_by_role("heading").inner_text() == "What was measured"
+
+
+def test_an_experiment_shows_the_course_s_table_and_its_report(tab):
+    page = tab.show("runs")
+    table = page.get_by_role("region", name="the course’s table")
+    assert "20.0 %" in table.inner_text()
+    page.get_by_role("button", name="Open its report").click()
+    page.frame_locator("iframe.report").get_by_role("heading", name="The table at length").wait_for()
+    page.show(page.evaluate("location.hash").removeprefix("#/"))
+    page.frame_locator("iframe.report").get_by_role("heading", name="The table at length").wait_for()
+
+
+@pytest.mark.slow
+def test_without_a_run_a_training_is_offered_watched_stopped_and_resumed(browser, tmp_path):
+    with served([], tmp_path / "web") as (url, app):
+        page = browser.new_page()
+        page.set_default_timeout(240_000)
+        page.goto(f"{url}/#/ask")
+        page.get_by_role("button", name="Train the demo").wait_for()
+        page.get_by_role("link", name="Choose what to train").click()
+        page.get_by_role("button", name="Start").click()
+        page.locator("main svg.chart polyline").wait_for()  # the live curve
+        assert page.get_by_role("progressbar").is_visible()
+        page.goto(f"{url}/#/attention")  # the playground can be used meanwhile, and the header says how far it is
+        page.locator("canvas.board").wait_for()
+        page.locator("#training").wait_for()
+        page.goto(f"{url}/#/runs")
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_role("button", name="Resume").click()
+        page.get_by_role("button", name="Stop").wait_for()
+        page.close()
+        app.state.trainings.close()
 
 
 def test_hostile_names_and_lines_are_shown_as_text(tab, site):

@@ -1,4 +1,8 @@
 import json
+import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import quote
 
@@ -9,6 +13,7 @@ from schemathesis.checks import not_a_server_error
 from starlette.testclient import TestClient
 
 from loci.answering.ask import load
+from loci.errors import LociError
 from loci.web.app import create_app
 from loci.web.worker import Busy
 
@@ -36,6 +41,25 @@ def test_a_batch_answers_in_order_and_an_unreadable_question_is_a_silent_row(cli
     assert [answer["question"] for answer in answers] == asked
     assert answers[1]["silence"] == "unreadable"
     assert answers[0] == answers[2]
+
+
+def test_nobody_s_pronoun_means_another_visitor_s_subject(client):
+    """Questions of several visitors are answered in one batch; each was asked by itself."""
+    worker = client.app.state.worker
+    entered, release = threading.Event(), threading.Event()
+    worker.call("hold", [0], lambda items: (entered.set(), release.wait(20), items)[2])
+    assert entered.wait(20)
+    with ThreadPoolExecutor(2) as visitors:
+        asked = [QUESTION, "Where was she born?"]
+        bodies = [{"run": "run", "question": question} for question in asked]
+        answers = [visitors.submit(client.post, "/api/ask", json=body) for body in bodies]
+        while worker.waiting < 3:
+            time.sleep(0.01)
+        release.set()
+        first, second = (answer.result(60).json() for answer in answers)
+    assert first["subject"] == "Ana Lima"
+    assert second["subject"] is None
+    assert second["silence"] == "unreadable"
 
 
 def test_generation_streams_characters_and_names_the_loop(client):
@@ -72,11 +96,32 @@ def test_runs_people_reports_and_metrics(client):
     assert (row["run"], row["state"], row["reports"]) == ("run", "finished", ["page"])
     people = client.get("/api/runs/run/people").json()
     assert set(people) >= {"only read about", "never read about", "one letter changed"}
-    assert all(question.startswith("Where was ") for question in people["never read about"])
+    assert all(one["question"] == f"Where was {one['subject']} born?" for one in people["never read about"])
     assert "hello" in client.get("/reports/run/page").text
     events = client.get("/api/runs/run/metrics").text
     assert events.startswith("data: [{")
     assert "event: end" in events
+
+
+def test_an_experiment_folder_shows_its_runs_its_page_and_the_course_s_table(run, tmp_path):
+    folder = tmp_path / "table"
+    (folder / "seed-0").mkdir(parents=True)
+    shutil.copytree(run, folder / "seed-0" / "vanilla")
+    rate = {"value": 0.2, "successes": 2, "n": 10, "low": 0.1, "high": 0.5}
+    row = {"name": "vanilla", "explanation": "", "held_out": rate, "taught": None, "published": "22 %", "kinds": {}}
+    (folder / "experiment.json").write_text('{"experiment": "course", "quick": true}')
+    (folder / "results.json").write_text(json.dumps({"rows": [row]}))
+    (folder / "report.html").write_text("<p>the table")
+    with TestClient(create_app([folder], out=tmp_path / "out"), base_url="http://127.0.0.1") as client:
+        (found,) = client.get("/api/experiments").json()
+        assert (found["name"], found["experiment"], found["page"]) == ("table", "course", True)
+        assert found["table"][0]["held_out"]["value"] == 0.2
+        assert "the table" in client.get("/reports/table").text
+        assert client.get("/reports/other").status_code == 404
+        assert client.get("/reports/lab/other.html").status_code == 404
+        assert [one["run"] for one in client.get("/api/runs").json()] == ["table-seed-0-vanilla"]
+    with pytest.raises(LociError, match="neither a run nor an experiment"):
+        create_app([folder / "seed-0" / "vanilla" / "final"], out=tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["other", "..", "../run", "/etc", "%2e%2e%2frun", "run/../run"])

@@ -3,6 +3,7 @@
 examples:
   loci web                          without a run: the page offers to train the demo
   loci web run other-run            two runs, side by side
+  loci web experiment-course        an experiment: its runs, its page, the course's table
   loci web run --port 9000 --no-browser
   loci web run --host 0.0.0.0       reachable from other machines: asks for the token it prints
 """
@@ -22,17 +23,19 @@ def web(
     port: int = 8137,
     no_browser: bool = False,
     token: str | None = None,
+    threads: int = 1,
     queue: Annotated[int, tyro.conf.arg(help="Questions that may wait before the server answers 503.")] = 64,
 ) -> int:
     """Serve the web lab.
 
     Args:
-        runs: Folders that `loci train` wrote.
+        runs: Folders that `loci train` wrote, or folders of runs and experiments.
         out: Where trainings started from the page are kept.
         host: The address to listen on.
         port: The port to listen on; 0 takes a free one.
         no_browser: Do not open a browser.
         token: What visitors must know; chosen at random when --host is not this machine's own.
+        threads: Processor cores that answers may use. Small models need one; two wait for each other on a busy machine.
         queue: Questions that may wait before the server answers 503.
     """
     import importlib.util
@@ -45,16 +48,20 @@ def web(
 
     if any(importlib.util.find_spec(name) is None for name in ("fastapi", "uvicorn")):
         raise LociError("the web lab needs FastAPI and uvicorn", remedy="pip install 'loci-lab[web]'")
+    import torch
     import uvicorn
 
-    from loci.training.run import read_run
+    from loci.training.memory import keep_freed_memory
     from loci.web.app import create_app
     from loci.web.guard import LOCAL
 
-    if not 0 <= port <= 65535 or not 1 <= queue <= 10_000:
-        raise LociError(f"--port is from 0 to 65535 and --queue from 1 to 10,000, they are {port} and {queue}")
-    for run in runs:
-        read_run(run)
+    for name, value, low, high in (
+        ("port", port, 0, 65535),
+        ("queue", queue, 1, 10_000),
+        ("threads", threads, 1, 1024),
+    ):
+        if not low <= value <= high:
+            raise LociError(f"--{name} is from {low:,} to {high:,}, it is {value:,}")
     local = host in LOCAL
     secret = token if token is not None else None if local else secrets.token_urlsafe(16)
     try:
@@ -69,6 +76,8 @@ def web(
     print(f"the web lab is at {address} (ctrl-C ends it)", flush=True)
     if not no_browser:
         threading.Timer(0.7, webbrowser.open, (address,)).start()
+    torch.set_num_threads(threads)
+    keep_freed_memory()  # every batch needs the same buffers again
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3))
     server.run(sockets=[listening])
     return 0

@@ -53,6 +53,18 @@ def owned(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+def is_owned(folder: Path) -> bool:
+    """Whether a process of this machine is writing the folder now."""
+    try:
+        owner = read_struct(folder / OWNER, Owner)
+        os.kill(owner.process, 0)
+    except PermissionError:  # it is there, and somebody else's
+        return True
+    except (LociError, OSError):
+        return False
+    return owner.host == platform.node()
+
+
 def _owner(folder: Path) -> str:
     try:
         return str(read_struct(folder / OWNER, Owner))

@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,15 +22,17 @@ from fastapi.staticfiles import StaticFiles
 
 from loci import __version__
 from loci.errors import LociError
+from loci.training.lock import is_owned
 from loci.web import inside, requests
 from loci.web.guard import LOCAL, Guard
 from loci.web.library import Library, UnknownRun
-from loci.web.trainings import Trainings
+from loci.web.trainings import Trainings, read_new_metrics
 from loci.web.worker import Busy, Worker
 
 STATIC = resources.files("loci.web").joinpath("static")
 POLL_SECONDS = 0.5
 RETRY_SECONDS = 1
+HTML = "text/html; charset=utf-8"
 ERROR: dict[int | str, dict[str, Any]] = {
     status: {"description": text, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
     for status, text in {
@@ -72,8 +75,8 @@ def create_app(
     app.state.worker, app.state.trainings, app.state.library = worker, trainings, library
     _add_errors(app)
     _add_answers(app, library, worker)
-    _add_runs(app, library, trainings)
     _add_pages(app, worker)
+    _add_runs(app, library, trainings)
     app.add_middleware(Guard, hosts=tuple(hosts), token=token)
     return app
 
@@ -118,7 +121,7 @@ def _add_answers(app: FastAPI, library: Library, worker: Worker) -> None:
         return (await asyncio.wrap_future(future))[0]
 
     @app.post("/api/ask", tags=["answers"])
-    async def ask(asked: requests.Ask) -> dict[str, Any]:
+    async def ask(asked: requests.Ask) -> Response:
         """Ask one question: answer, probability, alternatives, the reason for silence, the lines that support it."""
         library.path(asked.run)
         options: dict[str, Any] = {
@@ -128,19 +131,22 @@ def _add_answers(app: FastAPI, library: Library, worker: Worker) -> None:
         }
         if asked.history:  # whom a pronoun means is this visitor's own: asked alone
             ask_it = lambda each: library.load(asked.run).ask(each, history=asked.history, **options).as_dict()  # noqa: E731
-            return dict(await one("history", asked.question, ask_it))
-        key = ("ask", asked.run, *options.values())
-        future = worker.call(key, [asked.question], lambda questions: _answers(library, asked.run, questions, options))
-        return dict((await asyncio.wrap_future(future))[0])
+            return JSONResponse(await one("history", asked.question, ask_it))
+        answers = partial(_answers_apart, library, asked.run, options)
+        future = worker.call(("ask", asked.run, *options.values()), [asked.question], answers)
+        return JSONResponse((await asyncio.wrap_future(future))[0])  # plain data: FastAPI need not look through it
 
     @app.post("/api/ask/batch", tags=["answers"])
-    async def ask_batch(asked: requests.AskBatch) -> dict[str, Any]:
+    async def ask_batch(asked: requests.AskBatch) -> Response:
         """Ask several questions in one go."""
         library.path(asked.run)
         options = {"threshold": asked.threshold, "alternatives": 0, "lines": 0}
-        key = ("batch", id(asked))
-        future = worker.call(key, asked.questions, lambda all_: _answers(library, asked.run, all_, options))
-        return {"run": asked.run, "answers": await asyncio.wrap_future(future)}
+
+        def answers(questions: list[str]) -> list[dict[str, Any]]:
+            return [answer.as_dict() for answer in library.load(asked.run).ask_all(questions, **options)]
+
+        future = worker.call(("batch", id(asked)), asked.questions, answers)
+        return JSONResponse({"run": asked.run, "answers": await asyncio.wrap_future(future)})
 
     @app.post("/api/generate", tags=["answers"], response_class=StreamingResponse)
     async def generate(wanted: requests.Generate, request: Request) -> StreamingResponse:
@@ -184,33 +190,35 @@ def _add_answers(app: FastAPI, library: Library, worker: Worker) -> None:
         return dict(await one("intervene", wanted, lambda each: inside.intervened(library, each)))
 
 
-def _answers(library: Library, run: str, questions: list[str], options: dict[str, Any]) -> list[dict[str, Any]]:
-    return [answer.as_dict() for answer in library.load(run).ask_all(questions, **options)]
+def _answers_apart(library: Library, run: str, options: dict[str, Any], questions: list[str]) -> list[dict[str, Any]]:
+    """Answers to several visitors: what they ask alike is asked once, and nobody's "she" means another's subject."""
+    distinct = list(dict.fromkeys(questions))
+    asker = library.load(run)
+    answers = dict(zip(distinct, asker.ask_all(distinct, **options), strict=True))
+    found = {
+        question: answer if answer.pronoun is None else asker.ask(question, **options)
+        for question, answer in answers.items()
+    }
+    return [found[question].as_dict() for question in questions]
 
 
 def _add_runs(app: FastAPI, library: Library, trainings: Trainings) -> None:
     @app.get("/api/runs", tags=["runs"])
     async def runs() -> list[dict[str, Any]]:
         """All runs that can be asked or watched, and the state of each."""
+        return await asyncio.to_thread(library.summaries)
 
-        def summaries() -> list[dict[str, Any]]:
-            library.refresh()
-            found = []
-            for name in library.names():
-                try:
-                    found.append(library.summary(name))
-                except LociError as error:
-                    found.append({"run": name, "state": "broken", "error": str(error)})
-            return found
-
-        return await asyncio.to_thread(summaries)
+    @app.get("/api/experiments", tags=["runs"])
+    async def experiments() -> list[dict[str, Any]]:
+        """The experiments in the given folders; the course's with its table."""
+        return await asyncio.to_thread(library.experiments)
 
     @app.get("/api/runs/{run}/people", tags=["runs"])
-    async def people(run: str) -> dict[str, list[str]]:
+    async def people(run: str) -> dict[str, list[dict[str, str]]]:
         """Questions to try: about people asked about in training, only read about, never read about."""
         library.path(run)
         future = app.state.worker.call(("people", run), [run], lambda names: [library.people(name) for name in names])
-        found: list[dict[str, list[str]]] = await asyncio.wrap_future(future)
+        found: list[dict[str, list[dict[str, str]]]] = await asyncio.wrap_future(future)
         return found[0]
 
     @app.get("/api/runs/{run}/metrics", tags=["runs"], response_class=StreamingResponse)
@@ -221,15 +229,11 @@ def _add_runs(app: FastAPI, library: Library, trainings: Trainings) -> None:
         async def events() -> AsyncIterator[str]:
             at = 0
             while not await request.is_disconnected():
-                rows, at = await asyncio.to_thread(trainings.metrics, path, at)
+                rows, at = await asyncio.to_thread(read_new_metrics, path, at)
                 if rows:
                     yield f"data: {json.dumps(rows)}\n\n"
                     continue
-                training = any(
-                    one.state == "running" and path.is_relative_to(one.folder.resolve())
-                    for one in trainings.all.values()
-                )
-                if not training:
+                if not is_owned(path):
                     yield "event: end\ndata: {}\n\n"
                     return
                 yield ": still there\n\n"
@@ -248,6 +252,8 @@ def _add_runs(app: FastAPI, library: Library, trainings: Trainings) -> None:
         if wanted.kind == "recipe":
             options = {"people": wanted.people, "characters": wanted.characters, "seed": wanted.seed}
             return trainings.start_run(recipe=wanted.recipe, **options).as_dict()
+        if wanted.kind == "course":
+            return trainings.start_course().as_dict()
         return trainings.start_demo(quick=wanted.kind == "quick-demo", seed=wanted.seed).as_dict()
 
     @app.post("/api/trainings/{name}/stop", tags=["runs"])
@@ -262,10 +268,15 @@ def _add_runs(app: FastAPI, library: Library, trainings: Trainings) -> None:
 
     @app.get("/reports/{run}/{report}", include_in_schema=False)
     async def report(run: str, report: str) -> Response:
-        found = next((page for page in library.reports(run) if page.stem == report), None)
-        if found is None:
-            return _error(404, "no such report")
-        return FileResponse(found, media_type="text/html; charset=utf-8")
+        return _page(next((page for page in library.reports(run) if page.stem == report), None))
+
+    @app.get("/reports/{experiment}", include_in_schema=False)
+    async def experiment_report(experiment: str) -> Response:
+        return _page(library.experiment_page(experiment))
+
+
+def _page(found: Path | None) -> Response:
+    return _error(404, "no such report") if found is None else FileResponse(found, media_type=HTML)
 
 
 def _add_pages(app: FastAPI, worker: Worker) -> None:
@@ -273,6 +284,11 @@ def _add_pages(app: FastAPI, worker: Worker) -> None:
     async def exercises() -> list[dict[str, Any]]:
         """The written exercises on attention, each with its text and the playground's settings for it."""
         return await asyncio.to_thread(inside.exercises)
+
+    @app.get("/reports/lab/{exercise}.html", include_in_schema=False)
+    async def exercise_page(exercise: str) -> Response:
+        page = await asyncio.to_thread(inside.exercise_page, exercise)
+        return _error(404, "no such exercise") if page is None else Response(page, media_type=HTML)
 
     @app.get("/healthz", tags=["machine"])
     async def health() -> dict[str, Any]:

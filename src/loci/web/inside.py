@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,6 +124,18 @@ def exercises() -> list[dict[str, Any]]:
         }
         for name, one in EXERCISES.items()
     ]
+
+
+@lru_cache(maxsize=16)
+def exercise_page(name: str) -> str | None:
+    """An exercise's own page with its figures; None if there is no such exercise."""
+    from loci.attention_lab.catalogue import EXERCISES
+    from loci.attention_lab.exercises.result import LabSettings
+    from loci.report.attention.lab_page import lab_page
+
+    if name not in EXERCISES:
+        return None
+    return lab_page(name, EXERCISES[name], EXERCISES[name].run(LabSettings())).html()
 
 
 def _ids(loaded: LoadedModel, text: str) -> torch.Tensor:

@@ -1,6 +1,7 @@
-"""The runs a visitor may reach: those named at the start and those the page trained, by short names of our own.
+"""The runs and experiments a visitor may reach: those named at the start and those the page trained.
 
-A client never names a path. Models are loaded when first asked and the last few are kept. Knows nothing of HTTP.
+They have short names of our own; a client never names a path. Models are loaded when first asked and the last few are
+kept. Knows nothing of HTTP.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from loci.errors import LociError
+from loci.files import read_object
 
 if TYPE_CHECKING:
     from loci.answering.ask import Asker
 
+SETTINGS, RESULTS, PAGE = "experiment.json", "results.json", "report.html"
+"""The files of an experiment."""
 KEPT = 4
 """Models kept in memory."""
 PEOPLE = 12
@@ -28,23 +32,36 @@ class UnknownRun(LociError):
 
 
 class Library:
-    """Runs by name."""
+    """Runs by name, and the experiments of the given folders."""
 
-    def __init__(self, runs: Iterable[Path], out: Path):
+    def __init__(self, given: Iterable[Path], out: Path):
+        from loci.training.run import RUN, find_runs, read_run
+
         self.out = out
         self._named: dict[str, Path] = {}
-        self._loaded: OrderedDict[str, Asker] = OrderedDict()
+        self._folders: list[Path] = []
+        self._loaded: OrderedDict[str, tuple[tuple[int, ...], Asker]] = OrderedDict()
         self._lock = Lock()
-        for run in runs:
-            self._add(run)
+        for path in given:
+            if (path / RUN).is_file():
+                self._add(read_run(path).path)
+            elif find_runs(path, broken=lambda error: None) or (path / SETTINGS).is_file():
+                self._folders.append(path.resolve())
+            else:
+                remedy = "give a folder that loci train or loci experiment wrote"
+                raise LociError("holds neither a run nor an experiment", path=path, remedy=remedy)
+        self.refresh()
 
     def refresh(self) -> None:
-        """Find the runs that trainings have written below `out` since."""
+        """Find the runs in the given folders, and those that trainings have written below `out` since."""
         from loci.training.run import find_runs
 
-        if self.out.is_dir():
-            for info in find_runs(self.out, broken=lambda error: None):
+        for folder in (*self._folders, *self._trained()):
+            for info in find_runs(folder, broken=lambda error: None):
                 self._add(info.path)
+
+    def _trained(self) -> list[Path]:
+        return sorted(path for path in self.out.iterdir() if path.is_dir()) if self.out.is_dir() else []
 
     def _add(self, run: Path) -> str:
         run = run.resolve()
@@ -52,16 +69,16 @@ class Library:
             for name, path in self._named.items():
                 if path == run:
                     return name
-            inside = run.is_relative_to(self.out.resolve())
-            parts = run.relative_to(self.out.resolve()).parts if inside else (run.name,)
-            base = re.sub(r"[^\w.-]+", "-", "-".join(parts)).strip("-.") or "run"
-            name = base
-            for number in range(2, 10_000):
-                if name not in self._named:
-                    break
-                name = f"{base}-{number}"
-            self._named[name] = run
-            return name
+            return self._name(run, self._named)
+
+    def _name(self, path: Path, names: dict[str, Path]) -> str:
+        """Give a folder a short name of our own: what follows the folder it was found in."""
+        tops = (self.out.resolve(), *(folder.parent for folder in self._folders))
+        top = next((top for top in tops if path.is_relative_to(top)), path.parent)
+        base = re.sub(r"[^\w.-]+", "-", "-".join(path.relative_to(top).parts)).strip("-.") or "run"
+        name = next(name for name in (base, *(f"{base}-{n}" for n in range(2, 10_000))) if name not in names)
+        names[name] = path
+        return name
 
     def names(self) -> list[str]:
         """The names of all runs, oldest first."""
@@ -78,25 +95,36 @@ class Library:
         from loci.answering.ask import load
 
         path = self.path(name)
-        if name in self._loaded:
+        places = (path, path / "final", path / "checkpoints")
+        version = tuple(place.stat().st_mtime_ns for place in places if place.exists())  # moves with further training
+        if name in self._loaded and self._loaded[name][0] == version:
             self._loaded.move_to_end(name)
-            return self._loaded[name]
-        run = self._loaded[name] = load(path)
+            return self._loaded[name][1]
+        run = load(path)
+        self._loaded[name] = version, run
         while len(self._loaded) > KEPT:
             self._loaded.popitem(last=False)
         return run
 
-    def forget(self, name: str) -> None:
-        """Load anew next time: the run was trained further."""
-        self._loaded.pop(name, None)
+    def summaries(self) -> list[dict[str, Any]]:
+        """What a list of runs shows, from the runs' own files."""
+        self.refresh()
+        found = []
+        for name in self.names():
+            try:
+                found.append(self._summary(name))
+            except LociError as error:
+                found.append({"run": name, "state": "broken", "error": str(error)})
+        return found
 
-    def summary(self, name: str) -> dict[str, Any]:
-        """What a list of runs shows, from the run's own files."""
+    def _summary(self, name: str) -> dict[str, Any]:
+        from loci.training.lock import is_owned
         from loci.training.run import describe, read_run
 
         info = read_run(self.path(name))
         row = describe(info)
         row["run"] = name
+        row["training"] = is_owned(info.path)
         row["note"] = info.recipe.note
         row["model"] = {
             key: info.recipe.model.get(key)
@@ -106,12 +134,36 @@ class Library:
         return row
 
     def reports(self, name: str) -> list[Path]:
-        """The pages that lie next to a run or in the folder above it."""
-        run = self.path(name)
-        folders = [run, run.parent] if run.parent != self.out.resolve().parent else [run]
-        return [page for folder in folders for page in sorted(folder.glob("*.html"))][:20]
+        """The pages in a run's folder."""
+        return sorted(self.path(name).glob("*.html"))[:20]
 
-    def people(self, name: str) -> dict[str, list[str]]:
+    def experiments(self) -> list[dict[str, Any]]:
+        """The experiments around the runs; of the course's the table."""
+        found = []
+        for name, folder in self._experiments().items():
+            about = _read(folder / SETTINGS)
+            row = {"name": name, "experiment": str(about.get("experiment", "")), "quick": bool(about.get("quick"))}
+            row["page"] = (folder / PAGE).is_file()
+            row["table"] = _course_table(_read(folder / RESULTS)) if row["experiment"] == "course" else []
+            found.append(row)
+        return found
+
+    def experiment_page(self, name: str) -> Path | None:
+        """The page of an experiment, if it has one."""
+        folder = self._experiments().get(name)
+        return folder / PAGE if folder is not None and (folder / PAGE).is_file() else None
+
+    def _experiments(self) -> dict[str, Path]:
+        """Experiments by name: the given folders, those trained here, and those a given run belongs to."""
+        self.refresh()
+        around = [folder for run in list(self._named.values()) for folder in (run.parent, run.parent.parent)]
+        names: dict[str, Path] = {}
+        for folder in dict.fromkeys((*self._folders, *(path.resolve() for path in self._trained()), *around)):
+            if (folder / SETTINGS).is_file():
+                self._name(folder, names)
+        return names
+
+    def people(self, name: str) -> dict[str, list[dict[str, str]]]:
         """Questions to try, by what the run knows of their subjects. Needs the run's data next to it."""
         import numpy as np
 
@@ -139,4 +191,27 @@ class Library:
             "one letter changed": strangers.names("one_letter", PEOPLE, rng),
         }
         relation = run.loaded.relations[0]
-        return {kind: [relation.ask(one) for one in names] for kind, names in kinds.items() if names}
+        return {
+            kind: [{"subject": one, "question": relation.ask(one)} for one in names]
+            for kind, names in kinds.items()
+            if names
+        }
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """An object of an experiment's file; empty if it cannot be read."""
+    try:
+        return read_object(file)
+    except LociError:
+        return {}
+
+
+def _course_table(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """System, what it is, exact match about held-out and train people, and what others report."""
+    columns = ("name", "explanation", "held_out", "taught", "published", "training")
+    rows = results.get("rows")
+    return [
+        {column: row.get(column) for column in columns}
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, dict)
+    ]

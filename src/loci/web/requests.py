@@ -82,7 +82,7 @@ class Intervene(_Request):
 class StartTraining(_Request):
     """A small training."""
 
-    kind: Literal["demo", "quick-demo", "recipe"] = "quick-demo"
+    kind: Literal["demo", "quick-demo", "course", "recipe"] = "quick-demo"
     recipe: str = Field(default="self-training", max_length=60)
     people: int = Field(default=60, ge=20, le=1000)
     characters: int = Field(default=400_000, ge=10_000, le=20_000_000)

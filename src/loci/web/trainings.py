@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from loci.errors import LociError
+from loci.training.run import METRICS, read_metrics
 
 AT_ONCE = 1
 """Trainings share the machine's cores with the answers: one at a time."""
@@ -40,8 +41,12 @@ class Training:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain JSON data."""
-        return {"name": self.name, "state": self.state, "message": self.message}
+        """Plain JSON data, with how far the run trained last is."""
+        files = [file for pattern in ("*/", "*/*/") for file in self.folder.glob(f"{pattern}{METRICS}")]
+        newest = max(files, key=lambda file: file.stat().st_mtime, default=None)
+        last = read_metrics(newest.parent)[-1:] if newest is not None else []
+        row = {"run": newest.parent.name, **{key: last[0].get(key) for key in ("stage", "progress")}} if last else {}
+        return {"name": self.name, "state": self.state, "message": self.message, **row}
 
 
 class Trainings:
@@ -56,6 +61,11 @@ class Trainings:
         folder = self._new_folder("demo")
         flags = ["--quick"] if quick else []
         return self._begin(folder, [["demo", "--out", str(folder), "--seed", str(seed), *flags]])
+
+    def start_course(self) -> Training:
+        """The course's table on the embedded world."""
+        folder = self._new_folder("course")
+        return self._begin(folder, [["experiment", "course", "--quick", "--out", str(folder)]])
 
     def start_run(self, *, recipe: str, people: int, characters: int, seed: int) -> Training:
         """A world of so many people, and one recipe on it within a budget."""
@@ -105,25 +115,6 @@ class Trainings:
                 process.kill()
                 process.wait()
 
-    def metrics(self, run: Path, start: int) -> tuple[list[dict[str, Any]], int]:
-        """The rows of a run's metrics behind byte `start`, and where to go on; a half-written row waits."""
-        file = run / "metrics.jsonl"
-        if not file.is_file() or file.stat().st_size <= start:
-            return [], min(start, file.stat().st_size) if file.is_file() else 0
-        with open(file, "rb") as handle:
-            handle.seek(start)
-            data = handle.read(1 << 20)
-        whole, newline, _ = data.rpartition(b"\n")
-        rows = []
-        for line in whole.split(b"\n") if newline else ():
-            try:
-                row = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(row, dict):
-                rows.append({key: row.get(key) for key in ("stage", "total_steps", "progress", "loss", "characters")})
-        return rows, start + len(whole) + len(newline)
-
     def _begin(self, folder: Path, commands: list[list[str]]) -> Training:
         self._require_free()
         self.out.mkdir(parents=True, exist_ok=True)
@@ -169,3 +160,23 @@ class Trainings:
     def _new_folder(self, base: str) -> Path:
         taken = {path.name for path in self.out.iterdir()} if self.out.is_dir() else set()
         return next(self.out / f"{base}-{n}" for n in range(1, 10_000) if f"{base}-{n}" not in taken | set(self.all))
+
+
+def read_new_metrics(run: Path, start: int) -> tuple[list[dict[str, Any]], int]:
+    """The rows of a run's metrics behind byte `start`, and where to go on; a half-written row waits."""
+    file = run / "metrics.jsonl"
+    if not file.is_file() or file.stat().st_size <= start:
+        return [], min(start, file.stat().st_size) if file.is_file() else 0
+    with open(file, "rb") as handle:
+        handle.seek(start)
+        data = handle.read(1 << 20)
+    whole, newline, _ = data.rpartition(b"\n")
+    rows = []
+    for line in whole.split(b"\n") if newline else ():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            rows.append({key: row.get(key) for key in ("stage", "total_steps", "progress", "loss", "characters")})
+    return rows, start + len(whole) + len(newline)

@@ -1,22 +1,29 @@
 // Ask one or two runs; see the answer, its probability and threshold, the reason for silence, evidence and the inside.
 import { get, post } from "./api.js";
+import { noRun } from "./runs.js";
 import { insideOf } from "./inside.js";
 import { remember, runPicker, runs, askable } from "./main.js";
-import { bars, download, el, empty, failed, field, loading, percent } from "./ui.js";
+import { bars, download, el, failed, field, loading, percent } from "./ui.js";
 
 const REASONS = {
-  "never read about": "It never read about this subject.",
-  "not told": "It read about the subject, but was not told this.",
-  "unsure": "It is unsure between answers.",
-  "unreadable": "It cannot read this question.",
+  "never read about": "never read about them",
+  "not told": "read about them, but was not told this",
+  "unsure": "unsure which answer is right",
 };
+
+function why(answer) {
+  if (answer.silence === "unreadable") return answer.note ? `It cannot read this question: ${answer.note}.` : "It cannot read this question.";
+  const who = answer.subject ?? "this subject", rival = answer.alternatives?.[0]?.text;
+  if (answer.silence === "never read about") return `It never read about ${who}.`;
+  if (answer.silence === "not told") return `It read about ${who}, but was not told this.`;
+  return answer.text && rival ? `It is unsure between ${answer.text} and ${rival}.` : "It is unsure.";
+}
 
 export async function show(page, values) {
   page.append(el("h1", {}, "Ask"), el("p", { class: "lead" },
     "A closed-book memory: the run answers from its weights alone. It shows how sure it is, and says “I don’t know” with the reason."));
   if (!askable(await runs()).length) {
-    page.append(empty("No run yet", "A run is a trained model. Train the small demo here, or start with: loci web RUN.",
-      el("a", { href: "#/runs" }, "Train the demo")));
+    page.append(noRun());
     return;
   }
   const all = askable(await runs());
@@ -54,7 +61,7 @@ export async function show(page, values) {
       const kinds = await get(`/api/runs/${encodeURIComponent(run)}/people`);
       const groups = Object.entries(kinds);
       people.replaceChildren(el("h2", {}, "Somebody to try"), ...(groups.length ? groups.map(([kind, questions]) => el("div", {}, el("h3", {}, kind), el("div", { class: "chips" },
-        questions.slice(0, 6).map((question) => el("button", { class: "chip", type: "button", on: { click: () => { input.value = question; ask(); } } }, question))))) : [el("p", { class: "note" }, "The run’s text is not next to it, so no names can be offered. Any question will do.")]));
+        questions.slice(0, 8).map(({ subject, question }) => el("button", { class: "chip", type: "button", title: question, on: { click: () => { input.value = question; ask(); } } }, subject))))) : [el("p", { class: "note" }, "The run’s text is not next to it, so no names can be offered. Any question will do.")]));
     } catch (error) { people.replaceChildren(failed(error)); }
   }
 
@@ -75,11 +82,11 @@ function answerCard(answer, run) {
   return el("div", {},
     el("p", { class: "note" }, run), el("p", { class: "question" }, answer.question),
     el("p", { class: `answer ${answer.known ? "known" : "silent"}` }, answer.answer),
-    answer.silence ? el("p", {}, answer.note ?? REASONS[answer.silence] ?? answer.silence) : null,
-    scale(answer),
+    answer.silence ? el("p", { class: "why" }, why(answer)) : null,
+    answer.silence === "unreadable" ? null : scale(answer),
     !answer.known && answer.text ? el("p", { class: "note" }, `Its best guess would be ${answer.text}.`) : null,
     rivals.length ? [el("h3", {}, "Answers it considered"), bars([{ name: answer.text, value: answer.probability, of: 1 }, ...rivals.map((rival) => ({ name: rival.text, value: rival.probability, of: 1 }))])] : null,
-    answer.known || reasons.length < 2 ? null : [el("h3", {}, "Reasons for silence"), bars(reasons.map(([name, value]) => ({ name, value, of: 1 })))],
+    answer.known || !reasons.length ? null : [el("h3", {}, "Why it is silent"), bars(reasons.map(([name, value]) => ({ name: REASONS[name] ?? name, value, of: 1 })))],
     answer.recited ? [el("h3", {}, "What it remembered"), el("p", { class: "evidence" }, marked(answer.recited, answer.text))] : null,
     (answer.evidence ?? []).length ? [el("h3", {}, "Lines of the text"), answer.evidence.map((line) => el("p", { class: `evidence${line.marks.length ? " supports" : ""}` }, segments(line.text, line.marks), el("span", { class: "note" }, ` line ${line.line}`)))] : null,
     opener, inside);

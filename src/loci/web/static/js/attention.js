@@ -68,7 +68,10 @@ export async function show(page, values) {
     for (const r of [0.5, 1]) { context.beginPath(); context.arc(width / 2, height / 2, r * scale, 0, 7); context.stroke(); }
     context.fillStyle = SERIES[1] + "66";
     for (const point of cloud) { const [x, y] = at(point); context.beginPath(); context.arc(x, y, 2.6, 0, 7); context.fill(); }
-    keys.forEach((key, i) => arrow(key, SERIES[0], `k${"abcdefgh"[i]}`));
+    const outside = s.d > 2 ? keys.slice(2) : [];
+    keys.slice(0, keys.length - outside.length).forEach((key, i) => arrow(key, SERIES[0], `k${"abcdefgh"[i]}`));
+    for (const key of outside) arrow(key, SERIES[0], "");
+    if (outside.length) { context.fillStyle = colour("soft"); context.font = "12px " + colour("sans"); context.fillText(`${outside.length === 1 ? "kc points" : `kc to k${"abcdefgh"[s.n - 1]} point`} out of this plane`, width / 2 + 10, height / 2 + 18); }
     if (s.heads === 1) arrow(query, SERIES[2], "q", 3); else [0, 1].forEach((i) => arrow(keys[i].map((v) => v * 0.75), SERIES[2], `q${i + 1}`, 3));
     const [x, y] = at(attend(false).output);
     context.fillStyle = SERIES[1]; context.fillRect(x - 6, y - 6, 12, 12); context.fillText("c", x + 10, y + 5);
@@ -103,12 +106,17 @@ export async function show(page, values) {
   const control = (name, label, options, again = draw) => (sliders[name] = slider(label, { value: s[name], ...options, onInput: (value) => { s[name] = value; remember({ [name]: value }); again(); } }));
   const replace = () => { place(); draw(); };
   const exercise = el("div", { class: "card", "aria-live": "polite" });
-  const catalogue = el("div", { class: "chips" });
+  const catalogue = el("div", { class: "chips" }), details = el("div", { class: "card" });
+  function mark(one) {
+    for (const chip of catalogue.children) chip.setAttribute("aria-pressed", String(chip.dataset.name === one.name));
+    exercise.replaceChildren(...describe(one));
+    details.replaceChildren(...derive(one));
+  }
   function choose(one) {
     Object.assign(s, START, PRESETS[one.name] ?? {});
     for (const [name, box] of Object.entries(sliders)) box.set(s[name]);
     remember({ exercise: one.name, ...s });
-    exercise.replaceChildren(...describe(one));
+    mark(one);
     replace();
   }
   page.append(el("h1", {}, "Attention"), el("p", { class: "lead" }, "Drag the keys (blue) and the query (green). Attention turns the products of query and keys into weights α, and mixes the values by them: the orange square."),
@@ -117,13 +125,13 @@ export async function show(page, values) {
       control("n", "Keys", { min: 2, max: 8, step: 1 }, replace), control("d", "Dimensions", { min: 2, max: 16, step: 1 }, replace),
       control("beta", "β, the sharpness", { min: 0, max: 30, step: 0.5 }), control("noise", "Noise of the keys (variance)", { min: 0, max: 0.3, step: 0.002 }),
       control("stretch", "Stretch of key a (variance)", { min: 0, max: 1, step: 0.05 }), control("heads", "Heads", { min: 1, max: 2, step: 1 }),
-      el("p", {}), el("button", { class: "quiet", type: "button", on: { click: draw } }, "Draw the noise again"), el("h2", {}, "Weights"), alphas)));
+      el("p", {}), el("button", { class: "quiet", type: "button", on: { click: draw } }, "Draw the noise again"), el("h2", {}, "Weights"), alphas)), details);
   place();
   try {
     const all = await get("/api/lab");
-    catalogue.append(...all.map((one) => el("button", { class: "chip", type: "button", on: { click: () => choose(one) } }, one.title ?? one.name)));
+    catalogue.append(...all.map((one) => el("button", { class: "chip", type: "button", "data-name": one.name, "aria-pressed": "false", on: { click: () => choose(one) } }, one.title)));
     const chosen = all.find((one) => one.name === values.get("exercise")) ?? all[0];
-    if (chosen) exercise.replaceChildren(...describe(chosen));
+    if (chosen) mark(chosen);
   } catch (error) { catalogue.append(failed(error)); }
   requestAnimationFrame(draw);
   const repaint = () => paint();
@@ -139,9 +147,21 @@ function typeset(markup) {
   new ResizeObserver(() => { if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; else box.removeAttribute("tabindex"); }).observe(box);
   return box;
 }
+const sentence = (text) => text[0].toUpperCase() + text.slice(1);
+const subscripts = (text) => text.split(/_(\w)/).map((part, i) => (i % 2 ? el("sub", {}, part) : part));
 function describe(one) {
-  return [el("h2", {}, one.title), ...one.text.split("\n\n").map((text) => el("p", {}, text)),
-    ...one.formulas.map(([says, markup]) => el("p", {}, `${says}: `, typeset(markup))),
-    one.symbols.length ? el("details", {}, el("summary", {}, "Symbols"), el("dl", {}, one.symbols.map(([markup, meaning]) => [el("dt", {}, typeset(markup)), el("dd", {}, meaning)]))) : null,
+  return [el("h2", {}, sentence(one.title)), ...one.text.split("\n\n").map((text) => el("p", {}, subscripts(sentence(text) + (/[.?!]$/.test(text) ? "" : ".")))),
     one.name === "design" || one.name === "solve" ? puzzle() : null].filter(Boolean);
+}
+function derive(one) {
+  return [el("h2", {}, "Formulas"), ...one.formulas.map(([says, markup]) => el("p", {}, subscripts(says.replace(/[.:]?$/, ":")), typeset(markup))),
+    one.symbols.length ? el("details", {}, el("summary", {}, "Symbols"), el("dl", {}, one.symbols.map(([markup, meaning]) => [el("dt", {}, typeset(markup)), el("dd", {}, meaning)]))) : null,
+    picture(one)].filter(Boolean);
+}
+
+// The exercise's own page, as loci lab writes it: drawn when it is opened, in a frame without access to this page.
+function picture(one) {
+  const frame = el("div");
+  const box = el("details", { on: { toggle: () => { if (box.open && !frame.firstChild) frame.append(el("iframe", { class: "report", title: `figures of ${one.title}`, sandbox: "allow-scripts", src: `/reports/lab/${encodeURIComponent(one.name)}.html` })); } } }, el("summary", {}, "Its figures and what they show"), frame);
+  return box;
 }

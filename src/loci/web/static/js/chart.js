@@ -18,7 +18,7 @@ export function chart(series, { x = "", y = "", width = 720, height = 260 } = {}
     const v = y0 + ((y1 - y0) * i) / 4;
     root.append(svg("line", { class: "axis", x1: left, x2: width - right, y1: py(v), y2: py(v) }), svg("text", { x: left - 6, y: py(v) + 4, "text-anchor": "end" }, round(v)));
     const u = x0 + ((x1 - x0) * i) / 4;
-    root.append(svg("text", { x: px(u), y: height - bottom + 15, "text-anchor": "middle" }, round(u)));
+    root.append(svg("text", { x: px(u), y: height - bottom + 15, "text-anchor": i === 4 ? "end" : "middle" }, x1 - x0 > 8 ? Math.round(u).toLocaleString() : round(u)));
   }
   root.append(svg("text", { x: width - right, y: height - 4, "text-anchor": "end" }, x), svg("text", { x: left, y: 12 }, y));
   let legend = width - right;

@@ -1,12 +1,13 @@
 // Let a run continue a text, character by character, and see when it falls into a loop.
 import { lines } from "./api.js";
 import { askable, remember, runPicker, runs } from "./main.js";
-import { el, empty, failed, field, slider } from "./ui.js";
+import { noRun } from "./runs.js";
+import { el, failed, field, slider } from "./ui.js";
 
 export async function show(page, values) {
   page.append(el("h1", {}, "Generate"), el("p", { class: "lead" }, "The model continues a text one character at a time. At temperature 0 it takes the likeliest character every time, and soon repeats itself: the light goes on when it loops."));
   const all = askable(await runs());
-  if (!all.length) { page.append(empty("No run yet", "Train one first.", el("a", { href: "#/runs" }, "Runs"))); return; }
+  if (!all.length) { page.append(noRun()); return; }
   const number = (name, standard) => (values.has(name) && Number.isFinite(Number(values.get(name))) ? Number(values.get(name)) : standard);
   const settings = { run: all.some((one) => one.run === values.get("run")) ? values.get("run") : all.at(-1).run, temperature: number("temperature", 0.8), top_k: number("top_k", 0), top_p: number("top_p", 1), min_p: number("min_p", 0), length: number("length", 300), seed: number("seed", 0) };
   const set = (name) => (value) => { settings[name] = value; remember({ [name]: value }); };

@@ -1,16 +1,19 @@
 // What every head of a run looks at, for any text; what the answer becomes without a head, or with another name patched in.
-import { post, unpacked } from "./api.js";
+import { get, post, unpacked } from "./api.js";
 import { askable, remember, runPicker, runs } from "./main.js";
-import { canvas, colour, el, empty, failed, field, loading, percent } from "./ui.js";
+import { noRun } from "./runs.js";
+import { canvas, colour, el, failed, field, loading, percent } from "./ui.js";
 
 export async function show(page, values) {
   page.append(el("h1", {}, "Heads"), el("p", { class: "lead" }, "Every head of every layer as a map: each row is a character, each column what it looks at. Choose one to see it large, or switch it off and see the answer change."));
   const all = askable(await runs());
-  if (!all.length) { page.append(empty("No run yet", "Train one first.", el("a", { href: "#/runs" }, "Runs"))); return; }
+  if (!all.length) { page.append(noRun()); return; }
   let run = all.some((one) => one.run === values.get("run")) ? values.get("run") : all.at(-1).run;
   let seen = null, chosen = [Number(values.get("layer") ?? 0), Number(values.get("head") ?? 0)], hovered = null;
   const off = new Set((values.get("off") ?? "").split(",").filter(Boolean));
-  const input = el("input", { type: "text", value: values.get("text") ?? "Where was Ada Lovelace born?", maxlength: "1000" });
+  const people = values.has("text") ? {} : await get(`/api/runs/${encodeURIComponent(run)}/people`).catch(() => ({}));
+  const somebody = Object.values(people).flat()[0]?.question;
+  const input = el("input", { type: "text", value: values.get("text") ?? somebody ?? "Where was Ada Lovelace born?", maxlength: "1000" });
   const thumbs = el("div"), message = el("div"), says = el("p", { class: "note" }), change = el("div", { "aria-live": "polite" });
   const patch = el("input", { type: "text", placeholder: "the same question about somebody else", maxlength: "1000" });
 

@@ -1,6 +1,6 @@
 // Which section is shown, and the address that restores it: #/section?name=value.
 import { get } from "./api.js";
-import { el, failed, loading } from "./ui.js";
+import { el, failed, loading, percent } from "./ui.js";
 
 const SECTIONS = ["ask", "attention", "heads", "generate", "runs", "guide"];
 const content = document.getElementById("content");
@@ -62,5 +62,22 @@ document.getElementById("theme").addEventListener("click", () => {
   try { localStorage.setItem("loci-theme", root.dataset.theme); } catch { /* private windows */ }
   dispatchEvent(new Event("themechange"));
 });
+
+// A training goes on whatever section is shown: the header says how far it is.
+const chip = document.getElementById("training");
+let next = null;
+async function follow() {
+  clearTimeout(next);
+  try {
+    const running = (await get("/api/trainings")).find((one) => one.state === "running");
+    chip.hidden = !running;
+    if (running) {
+      chip.textContent = running.stage ? `${running.name}: ${running.run}, ${percent(running.progress ?? 0)}` : `${running.name} begins…`;
+      next = setTimeout(follow, 4000);
+    }
+  } catch { chip.hidden = true; }
+}
+addEventListener("trainingstarted", () => setTimeout(follow, 500));
+follow();
 addEventListener("hashchange", show);
 show();
