@@ -39,7 +39,9 @@ from loci.text.vocab import Vocab
 FORMAT = 2
 WEIGHTS, CONFIG, STATE_TENSORS, STATE = "model.safetensors", "config.json", "state.safetensors", "state.json"
 FINAL, BEST = "final", "best"
-_DAMAGED = "the checkpoint is damaged or too old: give another one, RUN/checkpoints/step-…, or train again"
+SHARD = "shard-"
+"""What the files of a sharded checkpoint begin with."""
+DAMAGED = "the checkpoint is damaged or too old: give another one, RUN/checkpoints/step-…, or train again"
 ROUNDING = 10_000
 _FLOATS = ("F32", "F16", "BF16", "F64")
 
@@ -137,6 +139,25 @@ def save_checkpoint(
     tensors: Tensors | None = None,
 ) -> None:
     """Write a checkpoint, whole or not at all. `about` (recipe, corpus hash, …) goes into config.json."""
+    with atomic_folder(folder) as temporary:
+        save_file(weights_of(model), temporary / WEIGHTS)
+        if state is not None:
+            save_file(tensors or {}, temporary / STATE_TENSORS)
+        write_about(temporary, model, vocab, about=about, state=state)
+
+
+def weights_of(model: GPT, *, plain: bool = True) -> Tensors:
+    """The weights by name, as a file holds them; or (not `plain`) the model's own tensors, to be written to."""
+    weights = dict(model.state_dict())
+    if model.config.tied_head:
+        del weights["head.weight"]  # the same tensor as the embedding; the file holds it once
+    return {name: tensor.cpu().contiguous() for name, tensor in weights.items()} if plain else weights
+
+
+def write_about(
+    folder: Path, model: GPT, vocab: Vocab, *, about: Mapping[str, Any], state: TrainingState | None
+) -> None:
+    """Write what goes with the weights into a checkpoint's folder; the manifest comes last."""
     config = CheckpointConfig(
         versions={"loci": __version__, "torch": str(torch.__version__), "python": platform.python_version()},
         parameters=model.n_parameters(),
@@ -144,34 +165,31 @@ def save_checkpoint(
         vocabulary=vocab.symbols,
         **about,
     )
-    with atomic_folder(folder) as temporary:
-        weights = {name: tensor.cpu().contiguous() for name, tensor in model.state_dict().items()}
-        if model.config.tied_head:
-            del weights["head.weight"]  # the same tensor as the embedding; the file holds it once
-        save_file(weights, temporary / WEIGHTS)
-        write_json(temporary / CONFIG, msgspec.to_builtins(config))
-        if state is not None:
-            save_file(tensors or {}, temporary / STATE_TENSORS)
-            write_json(temporary / STATE, msgspec.to_builtins(state))
-        write_manifest(temporary, "checkpoint", FORMAT, hashes_of(temporary))
+    write_json(folder / CONFIG, msgspec.to_builtins(config))
+    if state is not None:
+        write_json(folder / STATE, msgspec.to_builtins(state))
+    write_manifest(folder, "checkpoint", FORMAT, hashes_of(folder))
 
 
 def read_config(folder: Path) -> CheckpointConfig:
     """The config.json of a checkpoint whose files are all as they were written."""
     _hashes(folder)
-    return read_struct(folder / CONFIG, CheckpointConfig, remedy=_DAMAGED)
+    return read_struct(folder / CONFIG, CheckpointConfig, remedy=DAMAGED)
 
 
 def _hashes(folder: Path) -> Mapping[str, str]:
     """The hashes of a checkpoint's files, all of which agree."""
-    manifest = read_manifest(folder, "checkpoint", FORMAT, remedy=_DAMAGED)
-    require_files(folder, manifest, {WEIGHTS, CONFIG, *manifest.sha256}, remedy=_DAMAGED)
+    manifest = read_manifest(folder, "checkpoint", FORMAT, remedy=DAMAGED)
+    weights = [name for name in manifest.sha256 if name.startswith(SHARD)] or [WEIGHTS]
+    require_files(folder, manifest, {*weights, CONFIG, *manifest.sha256}, remedy=DAMAGED)
     return manifest.sha256
 
 
 def load_checkpoint(folder: Path) -> LoadedModel:
     """The model of one checkpoint folder, in evaluation mode."""
-    weights_hash, config = _hashes(folder)[WEIGHTS], read_struct(folder / CONFIG, CheckpointConfig, remedy=_DAMAGED)
+    if is_sharded(folder):
+        raise LociError("is sharded, a model is wanted in one file", path=folder, remedy="loci consolidate RUN")
+    weights_hash, config = _hashes(folder)[WEIGHTS], read_struct(folder / CONFIG, CheckpointConfig, remedy=DAMAGED)
     try:
         vocab, sizes = Vocab(config.vocabulary), GPTConfig.from_dict(config.model)
         _require_sizes(folder / WEIGHTS, sizes, config)
@@ -183,11 +201,11 @@ def load_checkpoint(folder: Path) -> LoadedModel:
         loaded = LoadedModel(model.eval(), vocab, msgspec.to_builtins(config), weights_hash[:16], folder)
         _ = loaded.relations  # that they can be made
     except LociError as error:
-        raise LociError(error.message, path=error.path or folder / CONFIG, remedy=_DAMAGED) from None
+        raise LociError(error.message, path=error.path or folder / CONFIG, remedy=DAMAGED) from None
     except SafetensorError as error:
-        raise LociError(f"{WEIGHTS} cannot be read: {error}", path=folder, remedy=_DAMAGED) from None
+        raise LociError(f"{WEIGHTS} cannot be read: {error}", path=folder, remedy=DAMAGED) from None
     except (RuntimeError, KeyError):
-        raise LociError(f"{WEIGHTS} holds another model than {CONFIG} says", path=folder, remedy=_DAMAGED) from None
+        raise LociError(f"{WEIGHTS} holds another model than {CONFIG} says", path=folder, remedy=DAMAGED) from None
     return loaded
 
 
@@ -207,11 +225,16 @@ def _require_sizes(file: Path, sizes: GPTConfig, config: CheckpointConfig) -> No
         raise LociError(f"holds {elements:,} numbers, fewer than the model in {CONFIG} has", path=file)
 
 
-def load_state(folder: Path) -> tuple[TrainingState, Tensors]:
-    """Where training stood when this checkpoint was written, and the moments and random state."""
+def is_sharded(folder: Path) -> bool:
+    """Whether the processes that trained wrote a part each (`loci.training.shards`)."""
+    return next(folder.glob(f"{SHARD}*"), None) is not None
+
+
+def load_state(folder: Path) -> TrainingState:
+    """Where training stood when this checkpoint was written; `loci.training.shards` reads moments and random state."""
     if not (folder / STATE).exists():
         raise LociError("holds a finished model without its training state", path=folder, remedy="nothing to resume")
-    return read_struct(folder / STATE, TrainingState, remedy=_DAMAGED), load_file(folder / STATE_TENSORS)
+    return read_struct(folder / STATE, TrainingState, remedy=DAMAGED)
 
 
 def checkpoint_folder(run: Path, total_steps: int) -> Path:

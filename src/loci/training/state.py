@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
+from loci.training.parallel import sharded_like
+
 RANDOM, CUDA_RANDOM = "random.cpu", "random.cuda"
 CPU = torch.device("cpu")
 
@@ -22,6 +24,25 @@ def pack(optimisers: Sequence[torch.optim.Optimizer], device: torch.device = CPU
     return tensors
 
 
+def empty_state(
+    sizes: Mapping[str, torch.Tensor], optimisers: Sequence[torch.optim.Optimizer]
+) -> dict[str, torch.Tensor]:
+    """Tensors to read a packed state of these sizes into; moments are sharded as their parameters are."""
+    parameters = {
+        f"{which}.{index}": parameter
+        for which, optimiser in enumerate(optimisers)
+        for index, parameter in enumerate(one for group in optimiser.param_groups for one in group["params"])
+    }
+    empty = {}
+    for name, size in sizes.items():
+        parameter = parameters.get(name.rpartition(".")[0])
+        if parameter is not None and parameter.shape == size.shape:
+            empty[name] = torch.zeros_like(parameter)
+        else:
+            empty[name] = torch.empty(size.shape, dtype=size.dtype)
+    return empty
+
+
 def unpack(
     tensors: Mapping[str, torch.Tensor], optimisers: Sequence[torch.optim.Optimizer], device: torch.device = CPU
 ) -> None:
@@ -33,7 +54,14 @@ def unpack(
             states[int(which)].setdefault(int(index), {})[name] = tensor
     for optimiser, state in zip(optimisers, states, strict=True):
         whole = optimiser.state_dict()
-        whole["state"] = state
+        parameters = [one for group in optimiser.param_groups for one in group["params"]]
+        whole["state"] = {
+            index: {
+                name: sharded_like(parameters[index], tensor) if tensor.shape == parameters[index].shape else tensor
+                for name, tensor in entries.items()
+            }
+            for index, entries in state.items()
+        }
         optimiser.load_state_dict(whole)
     torch.set_rng_state(tensors[RANDOM])
     if device.type == "cuda" and CUDA_RANDOM in tensors:
