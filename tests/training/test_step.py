@@ -205,5 +205,5 @@ def test_auto_shards_what_does_not_fit(monkeypatch):
     assert parallel.resolved("ddp", 400_000_000, cpu) == "ddp"
     parallel.require_memory(900_000_000, "auto", two, cpu)
     for how, group in (("ddp", two), ("auto", Group()), ("fsdp", Group())):
-        with pytest.raises(LociError, match="14 GB( a process)?, and the machine has 8"):
+        with pytest.raises(LociError, match=r"14 GB( a process)?, and the machine has 8"):
             parallel.require_memory(900_000_000, how, group, cpu)
