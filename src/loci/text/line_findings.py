@@ -1,4 +1,4 @@
-"""What is wrong with the lines of a corpus, one by one and beside each other: blank, repeated, without a subject.
+"""What is wrong with the lines of a corpus, one by one and next to each other: blank, repeated, without a subject.
 
 Goes through the lines twice and keeps a number for each, not its text, so that a corpus of any size can be looked at.
 Knows nothing of files.
