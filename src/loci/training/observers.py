@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from loci.files import writing
 from loci.training.reports import StepReport
 from loci.training.run import METRICS, rewind_metrics
 
@@ -29,13 +30,15 @@ class MetricsFile:
         if report.held_out is None:
             del row["held_out"]
         row["loss"], row["lr"] = report.loss, report.lr  # these two to the last bit
-        self.handle.write(json.dumps(row) + "\n")
+        with writing(self.run / METRICS):
+            self.handle.write(json.dumps(row) + "\n")
         if time.perf_counter() - self.flushed > FLUSH_SECONDS:
             self.on_checkpoint(report.total_steps)
 
     def on_checkpoint(self, total_steps: int) -> None:
         """Flush."""
-        self.handle.flush()
+        with writing(self.run / METRICS):
+            self.handle.flush()
         self.flushed = time.perf_counter()
 
     def rewind(self, total_steps: int) -> None:
@@ -46,7 +49,8 @@ class MetricsFile:
 
     def close(self) -> None:
         """Flush and close."""
-        self.handle.close()
+        with writing(self.run / METRICS):
+            self.handle.close()
 
 
 class TensorBoard:

@@ -67,9 +67,9 @@ class TrainingData:
     def vocab(self) -> Vocab:
         """The characters of the corpus and of what is asked and said: statements may lack the question mark."""
         if self.questions is None:
-            return self.corpus.vocab
+            return Vocab.from_text(self.corpus.raw)
         asked = [question.text + "".join(question.answers) for question in self.questions]
-        return self.corpus.vocab.with_characters("".join([NOT_TOLD, *asked]))
+        return Vocab.from_text("".join([self.corpus.raw, NOT_TOLD, *asked]))
 
     @cached_property
     def reading_examples(self) -> list[ReadingExample]:
@@ -94,15 +94,15 @@ class TrainingData:
         chosen = {question.text for question in answered[apart - 1 :: apart]}
         return tuple(question for question in answered if question.text in chosen)
 
-    @property
-    def lines(self) -> Sequence[Line]:
+    @cached_property
+    def lines(self) -> list[Line]:
         """The lines of the corpus that say anything."""
-        return self.corpus.filled
+        return [line for line in self.corpus if line.text.strip()]
 
     @cached_property
     def subjects(self) -> list[str]:
         """Whom the lines are about, each once."""
-        return list(self.corpus.by_subject)
+        return list(dict.fromkeys(line.subject for line in self.lines if line.subject))
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
