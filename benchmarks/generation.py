@@ -37,6 +37,7 @@ from rich.console import Console
 
 from _asking import BRIEF, COURSE, DEV, SMALL, missing, published_answers, published_sample, teach
 from _ratios import Bench, Row, print_table
+from loci import machine
 from loci.answering.direct import ANSWER_LENGTH
 from loci.data.prompts import question_prompt
 from loci.evaluation.asking import ask_rows
@@ -272,11 +273,10 @@ def main(
         quick: Small sizes, to see that it works.
         json: Print JSON instead of a table.
         repeats: How often each comparison is made.
-        threads: Threads of torch (default: its own choice).
+        threads: Threads of torch (default: one per usable core).
         clock: What is counted. With one thread, processor time leaves out what else the machine is doing.
     """
-    if threads is not None:
-        torch.set_num_threads(threads)
+    torch.set_num_threads(threads or machine.usable_cores())
     console = Console(stderr=json)
     bench = Bench(quick, repeats, time.perf_counter if clock == "wall" else time.process_time)
     rows = [one_long_text(bench), *many_questions(bench, console), whole_lists(bench)]

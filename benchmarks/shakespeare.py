@@ -17,6 +17,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from loci import machine
 from loci.generation import Sampler, Window, stream
 from loci.generation.likelihood import nats_per_character
 from loci.pipeline import carry_out
@@ -52,6 +53,7 @@ def main(
         out: Keep the run here.
         json: Print JSON instead of a table.
     """
+    torch.set_num_threads(machine.usable_cores())
     console = Console(stderr=json)
     if not text.is_file():
         console.print(f"no text at {text}: nothing measured (give --text FILE)")

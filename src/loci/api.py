@@ -23,7 +23,7 @@ from torch import Tensor
 
 from loci.answering import ask
 from loci.answering.answer import Answer
-from loci.answering.answerer import make_answerer
+from loci.answering.answerer import Answerer, make_answerer
 from loci.errors import LociError
 from loci.evaluation.asking import rows_of
 from loci.evaluation.metrics import Rate, exact_match, wilson
@@ -69,19 +69,27 @@ class Run(ask.Asker):
         """The run's folder, or the checkpoint where there is no run around it."""
         return run_folder(self.loaded.path) or self.loaded.path
 
-    def evaluate(self, questions: AskedQuestions, *, alternatives: int = 0, split: str | None = None) -> Evaluation:
+    def evaluate(
+        self,
+        questions: AskedQuestions,
+        *,
+        alternatives: int = 0,
+        split: str | None = None,
+        answerer: Answerer | None = None,
+    ) -> Evaluation:
         """Ask many questions and score the answers.
 
         Args:
             questions: Questions, a file of them, or (question, answer) pairs.
             alternatives: Keep so many other answers of each question with their probabilities.
             split: A name for the people asked about, such as "held-out"; it goes into the rows.
+            answerer: Ask through this one instead of the run's own.
         """
         if isinstance(questions, str | Path):
             questions = Questions.read(questions)
         elif not isinstance(questions, Questions):
             questions = Questions.from_pairs(questions)
-        answers = make_answerer(self.loaded).answer(questions, n=alternatives + 1)
+        answers = (answerer or make_answerer(self.loaded)).answer(questions, n=alternatives + 1)
         rows = rows_of(answers, questions, split=split, model=self.loaded.hash, data=self.loaded.corpus_hash)
         return Evaluation(tuple(rows), tuple(answers))
 

@@ -152,13 +152,13 @@ def calibration(path):
 
 
 def config(path):
-    data = read_struct(path, CheckpointConfig, remedy="")
+    data = read_struct(path, CheckpointConfig)
     model = GPTConfig.from_dict(data.model)
     assert len(Vocab(data.vocabulary)) == model.vocab_size
 
 
 def state(path):
-    found = read_struct(path, TrainingState, remedy="")
+    found = read_struct(path, TrainingState)
     assert (found.stage, found.step) == (1, 40)
 
 

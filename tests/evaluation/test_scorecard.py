@@ -132,3 +132,11 @@ def test_json_data():
     assert to_json([Temperature(2.0), np.array([[1, 2]])]) == [{"value": 2.0}, [[1, 2]]]
     with pytest.raises(TypeError):
         to_json(object())
+
+
+def test_reasons_for_silence_are_counted_by_split():
+    rows = make_rows(10)
+    rows[0] = replace(rows[0], abstained=True, silence="never read about")
+    rows[1] = replace(rows[1], abstained=True)
+    card = score(rows, Context({}, None), np.random.default_rng(0))
+    assert card.silences == {"never-read": {"never read about": 1}}

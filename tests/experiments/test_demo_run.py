@@ -5,6 +5,7 @@ import pytest
 from loci.cli.main import main
 from loci.evaluation.rows import read_rows
 from loci.experiments import trials
+from loci.pipeline import familiarity
 
 
 @pytest.fixture(scope="module")
@@ -12,6 +13,7 @@ def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo") / "demo"
     with pytest.MonkeyPatch.context() as during:
         during.setattr(trials, "QUICK_STEPS", 5)
+        during.setattr(familiarity, "DRAWN", 30)
         assert main(["demo", "--quick", "--out", str(out)]) == 0
     return out
 

@@ -3,7 +3,9 @@
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.relations import relations_from
 from loci.training.checkpoint import LoadedModel
+from loci.training.distributed import Group
 from loci.training.sources import TrainingData
 
 LINES = [
@@ -139,6 +142,37 @@ def test_parts_of_another_model_are_not_used(data, reader, tmp_path, monkeypatch
     counting.calls = 0
     self_training.label(loaded, data, Progress(parts=parts))
     assert counting.calls == 7
+
+
+class Threads(Group):
+    """Processes that are threads here: each waits for the other's value."""
+
+    def __init__(self, rank, world, values, barrier):
+        super().__init__(rank, world)
+        self.values, self.barrier = values, barrier
+
+    def gathered(self, value):
+        self.values[self.rank] = value
+        self.barrier.wait(timeout=60)
+        found = [self.values[rank] for rank in range(self.world)]
+        self.barrier.wait(timeout=60)
+        return found
+
+    def total(self, figures):
+        return [sum(column) for column in zip(*self.gathered(list(figures)), strict=True)]
+
+
+def test_processes_read_their_own_parts_and_all_get_everything(data, reader, monkeypatch):
+    monkeypatch.setattr(read_lines, "PART", 2)
+    loaded, counting = reader
+    alone = self_training.label(loaded, data, Progress())
+    asked = counting.calls
+    values, barrier = {}, threading.Barrier(3)
+    groups = [Threads(rank, 3, values, barrier) for rank in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda group: self_training.label(loaded, data, Progress(group=group)), groups))
+    assert [labels.rows for labels in found] == [alone.rows] * 3
+    assert counting.calls == 2 * asked
 
 
 def test_a_real_model_reads_in_batches_as_alone(data):

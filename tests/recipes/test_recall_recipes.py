@@ -130,14 +130,15 @@ def test_answers_and_reasons_come_from_weights_vocabulary_relations_and_gate_alo
     assert make_answerer(load_model(bare)).answer(asked_about(names)) == before
 
 
+@pytest.mark.slow
 def test_recite_recites_and_reads(world, tmp_path):
-    changes = ("memorize.batch_size=24", "memorize.steps=450")
+    changes = ("read.steps=1200", "memorize.batch_size=24", "memorize.steps=600")
     model, data = learned("recite", world, "birth_places_train.tsv", tmp_path / "run", *changes)
     asked = Questions.read(world / "birth_dev.tsv")
-    right = exact_match(ask_rows(model, asked))
-    assert right.value >= BAR
-    for question, answer in zip(asked, make_answerer(model).answer(asked), strict=True):
-        assert answer.text in answer.recited, question
+    answers = make_answerer(model).answer(asked)
+    right = [answer.text in question.answers for answer, question in zip(answers, asked, strict=True)]
+    assert np.mean(right) >= BAR
+    assert all(answer.text in (answer.recited or "") for answer in answers)
     strangers = Strangers(data.subjects).names("one_letter", 60, np.random.default_rng(1))
     assert np.mean([answer.known for answer in make_answerer(model).answer(asked_about(strangers))]) <= 2 * STRANGERS
 

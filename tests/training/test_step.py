@@ -1,25 +1,27 @@
 import dataclasses
-from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from loci.data.example import split_step
+from loci.data.example import IDLE, Example, collate, split_step
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
 from loci.pipeline import carry_out
-from loci.training import device
+from loci.training import device, parallel
 from loci.training.device import Placement, choose
+from loci.training.distributed import Group
+from loci.training.parallel import Engine
 from loci.training.prefetch import Prefetch
 from loci.training.run import read_metrics
 from loci.training.sources import make_stream
-from loci.training.step import backward
+from loci.training.step import ALONE, backward
 
 QUIET = ["model.embd_pdrop=0", "model.attn_pdrop=0", "model.resid_pdrop=0"]
 
 
-def gradients(model, work, stage):
-    figures = backward(model, work, stage)
+def gradients(model, work, stage, engine=ALONE):
+    figures, _ = backward(model, work, stage, engine=engine)
     return figures, [parameter.grad.clone() for parameter in model.parameters()]
 
 
@@ -37,12 +39,12 @@ def test_parts_and_processes_add_up_to_the_whole_gradient(tiny_recipe, tiny_data
     figures, whole = gradients(model, stream.parts(0), stage)
     sums = [torch.zeros_like(gradient) for gradient in whole]
     total = torch.zeros(2)
-    for rank in range(world):
-        part_stream = make_stream(stage, 1, recipe, tiny_data, 64, rank=rank, world=world)
-        work = part_stream.parts(0, accumulate)
-        model.zero_grad()
-        # What sum_gradients would do: each process's parts, weighted within the whole step, added.
-        some, grads = gradients_as_one_of_many(model, work, stage)
+    works = [
+        make_stream(stage, 1, recipe, tiny_data, 64, rank=rank, world=world).parts(0, accumulate)
+        for rank in range(world)
+    ]
+    for work in works:
+        some, grads = gradients(model, work, stage, Engine(Pretended(world, works)))
         total += some
         for accumulated, gradient in zip(sums, grads, strict=True):
             accumulated += gradient
@@ -51,19 +53,15 @@ def test_parts_and_processes_add_up_to_the_whole_gradient(tiny_recipe, tiny_data
         torch.testing.assert_close(summed, gradient, atol=1e-6, rtol=1e-4)
 
 
-class Pretended:
-    """A group of several whose sum is left to the test."""
+class Pretended(Group):
+    """One of several processes; the figures of all are known, and adding up the gradients is left to the test."""
 
-    world, rank, first = 2, 0, True
+    def __init__(self, world, works):
+        super().__init__(0, world)
+        self.sums = [sum(work.targets for work in works), sum(work.characters for work in works)]
 
-    def sum_gradients(self, parameters, figures):
-        return figures
-
-
-def gradients_as_one_of_many(model, work, stage):
-    group: Any = Pretended()
-    figures = backward(model, work, stage, group=group)
-    return figures, [p.grad.clone() if p.grad is not None else torch.zeros_like(p) for p in model.parameters()]
+    def total(self, figures):
+        return self.sums
 
 
 def test_accumulating_leaves_the_loss_curve(tiny_recipe, tiny_data, tmp_path):
@@ -78,13 +76,26 @@ def test_accumulating_leaves_the_loss_curve(tiny_recipe, tiny_data, tmp_path):
 
 def test_a_part_without_anything_to_learn_is_left_out(tiny_recipe, tiny_data):
     stream = make_stream(tiny_recipe.stages[1], 1, tiny_recipe, tiny_data, 64)
-    examples = stream._examples(0)
+    examples, _ = stream._own(0)
     silent = dataclasses.replace(examples[0], loss_mask=examples[0].loss_mask & False)
     work = split_step([silent, examples[1]], accumulate=2)
     assert len(work.parts) == 1
     assert work.targets == work.parts[0].n_targets
     assert work.rows == 2
-    assert split_step(examples[:1], rank=1, world=2).parts == ()
+    assert split_step([]).parts == ()
+    of_many = split_step([silent, examples[1]], accumulate=2, equal=True, rows=4)  # all pass through the model as often
+    assert [part.n_targets for part in of_many.parts] == [work.targets, 0]
+    assert of_many.rows == 4
+    assert split_step([], equal=True).parts == (IDLE,)
+
+
+def test_a_part_that_counts_nothing_has_gradients_of_nothing(tiny_recipe, tiny_data):
+    stage = dataclasses.replace(tiny_recipe.stages[0], focus=0.2, near=0.1)
+    config = GPTConfig.from_dict({**tiny_recipe.model, "vocab_size": len(tiny_data.vocab)})
+    model = GPT(config, generator=torch.Generator().manual_seed(0))
+    figures, grads = gradients(model, split_step([], equal=True, rows=8), stage, Engine(Pretended(2, ())))
+    assert figures.tolist() == [0, 0]
+    assert all(gradient.abs().max() == 0 for gradient in grads)
 
 
 def test_a_budget_in_characters_ends_there(tiny_recipe, tiny_data, tmp_path):
@@ -144,3 +155,55 @@ def test_bf16_trains_where_it_is_asked_for(tiny_recipe, tiny_data, tmp_path):
     losses = [[row["loss"] for row in read_metrics(tmp_path / name)] for name in ("run", "plain")]
     assert losses[0] == pytest.approx(losses[1], rel=0.2)
     assert losses[0] != losses[1]
+
+
+class Copied:
+    """Stands for a tensor of a device that is not here."""
+
+    def __init__(self, steps=()):
+        self.steps = steps
+
+    def pin_memory(self):
+        return Copied((*self.steps, "pinned"))
+
+    def to(self, device, *, non_blocking):
+        return Copied((*self.steps, device.type, non_blocking))
+
+
+@pytest.mark.parametrize(("kind", "steps"), [("cuda", ("pinned", "cuda", True)), ("mps", ("mps", True))])
+def test_batches_are_copied_while_the_device_computes(monkeypatch, kind, steps):
+    monkeypatch.setattr(torch, "from_numpy", lambda array: Copied())
+    x, y = Placement(torch.device(kind)).tensors(IDLE)
+    assert x.steps == y.steps == steps
+
+
+def test_a_model_on_a_device_without_memory_has_the_shapes_it_should(tiny_recipe):
+    """The meta device computes shapes and kinds alone: what another device would do, as far as it can be run here."""
+    placement = Placement(torch.device("meta"))
+    model = Engine().wrap(GPT(GPTConfig.from_dict({**tiny_recipe.model, "vocab_size": 30})), placement.device)
+    x, _ = placement.tensors(collate([Example(np.arange(2, 20), np.ones(18, dtype=bool))] * 3))
+    logits = model(x).logits
+    assert logits.shape == (3, 17, 30)
+    logits.sum().backward()
+    assert all(parameter.grad.shape == parameter.shape for parameter in model.parameters())
+
+
+def test_what_training_will_use_is_said(monkeypatch):
+    assert device.plan(Placement()) == "cpu, fp32; gloo between processes"
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 8)
+    said = device.plan(Placement(torch.device("cuda", 0), bf16=True))
+    assert said.startswith("cuda:0, bf16, pinned memory; nccl between processes")
+    assert "--nproc_per_node 8" in said
+
+
+def test_auto_shards_what_does_not_fit(monkeypatch):
+    monkeypatch.setattr(parallel, "memory_gb", lambda: (16.0, 8.0))
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    cpu, two = torch.device("cpu"), Group(0, 2)
+    assert parallel.resolved("auto", 200_000_000, cpu) == "ddp"  # 3.2 GB of a process's 8
+    assert parallel.resolved("auto", 400_000_000, cpu) == "fsdp"
+    assert parallel.resolved("ddp", 400_000_000, cpu) == "ddp"
+    parallel.require_memory(900_000_000, "auto", two, cpu)
+    for how, group in (("ddp", two), ("auto", Group()), ("fsdp", Group())):
+        with pytest.raises(LociError, match=r"14 GB( a process)?, and the machine has 8"):
+            parallel.require_memory(900_000_000, how, group, cpu)

@@ -87,6 +87,9 @@ def test_looking_inside_and_intervening(client):
     assert same["before_now"] == pytest.approx(same["before"]["probability"])
     itself = client.post("/api/intervene", json={**body, "patch_from": QUESTION}).json()
     assert itself["before_now"] == pytest.approx(same["before_now"], rel=1e-3)
+    heads = {**body, "patch_from": "Where was Bo Ray born?", "patch_heads": [[0, 0], [1, 1]]}
+    assert client.post("/api/intervene", json=heads).json()["before_now"] != pytest.approx(same["before_now"], rel=1e-4)
+    assert client.post("/api/intervene", json={**heads, "patch_heads": [[7, 0]]}).status_code == 400
     off = client.post("/api/intervene", json={**body, "ablate": [[0, 0], [0, 1], [1, 0], [1, 1]]}).json()
     assert off["before_now"] != pytest.approx(same["before_now"], rel=1e-3)
 

@@ -8,12 +8,12 @@ of terminals.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loci.answering.answer import Answer, unreadable
-from loci.answering.answerer import make_answerer
+from loci.answering.answerer import Answerer, make_answerer
 from loci.answering.confidence import Confidence, confidence_of, read_calibration
 from loci.answering.evidence import Evidence, EvidenceIndex
 from loci.answering.subject import Reference, Resolver
@@ -85,13 +85,17 @@ class Asker:
         alternatives: int = ALTERNATIVES,
         lines: int = LINES,
         candidates: Sequence[str] | None = None,
+        through: Callable[[Answerer], Answerer] = lambda answerer: answerer,
     ) -> list[Answer]:
-        """Ask several questions in one go; a pronoun in one means the last subject before it."""
+        """Ask several questions in one go; a pronoun in one means the last subject before it.
+
+        `through` wraps the answerer, as `loci.answering.parts` does.
+        """
         if alternatives < 0 or lines < 0:
             raise LociError(f"alternatives and lines must not be negative, they are {alternatives} and {lines}")
         given = questions if isinstance(questions, Questions) else _questions(questions)
         references = self._references(given, history)
-        answerer = make_answerer(self.loaded, threshold=threshold)
+        answerer = through(make_answerer(self.loaded, threshold=threshold))
         rows = tuple(
             Question(reference.question, (), reference.subject, question.number, question.relation)
             for question, reference in zip(given, references, strict=True)

@@ -75,7 +75,7 @@ class ModelAnswerer(ABC):
         """What the model thinks of for each question; always as many texts, however many are wanted."""
 
     def name_scores(self, asked: Sequence[Asked]) -> NDArray[np.float64]:
-        """log p of each subject's name, for a model that has learned names by heart (`loci.answering.familiarity`)."""
+        """log p of each subject's name, for a model that has memorized names (`loci.answering.familiarity`)."""
         places = [question.text.find(question.subject) if question.subject else -1 for question in asked]
         # With what follows the name in the question: a name may go on.
         names = [

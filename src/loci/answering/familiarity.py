@@ -1,6 +1,6 @@
 """Whether a model read about a subject, by how likely it finds the subject's name.
 
-A model that has learned the names by heart finds each of them about as likely as any other, and one wrong letter costs
+A model that has memorized the names finds each of them about as likely as any other, and one wrong letter costs
 several nats: its own spelling test, without a list of names. What likelihood is enough is fitted as the last step of
 training (`loci.pipeline.familiarity`). Knows nothing of answers.
 """

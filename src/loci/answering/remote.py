@@ -22,8 +22,6 @@ ATTEMPTS = 5
 """How often a busy server is asked before giving up."""
 PATIENCE = 60.0
 """Seconds to wait for one answer."""
-LONGEST = 1 << 24
-"""Bytes of the largest answer that is read."""
 REMEMBERED = 20
 """Earlier questions the server takes along, to know whom a pronoun means."""
 HERE = ("127.0.0.1", "localhost", "::1")
@@ -71,18 +69,13 @@ class Server:
     def _once(self, opener: OpenerDirector, request: Request) -> Any:
         try:
             with opener.open(request, timeout=PATIENCE) as response:
-                data = response.read(LONGEST + 1)
-                if len(data) > LONGEST:
-                    raise LociError(
-                        f"{self.url} answers with over {LONGEST:,} bytes", remedy="is it a loci web server?"
-                    )
-                return json.loads(data)
+                return json.load(response)
         except HTTPError:
             raise
         except (URLError, OSError) as error:
             why = getattr(error, "reason", error)
             raise LociError(f"{self.url} does not answer: {why}", remedy="start it with: loci web RUN") from None
-        except (ValueError, RecursionError):
+        except ValueError:
             raise LociError(f"{self.url} did not answer with JSON", remedy="is it a loci web server?") from None
 
 

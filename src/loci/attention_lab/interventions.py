@@ -1,11 +1,11 @@
-"""What an answer becomes when heads are switched off, or when another subject's activations stand at the name's end.
+"""What an answer becomes when heads are switched off, or when a name or a head is patched in from another question.
 
 Knows nothing of pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,13 +43,19 @@ def intervene(
     *,
     ablate: Iterable[tuple[int, int]] = (),
     patch_from: Answer | None = None,
+    patch_heads: Sequence[tuple[int, int]] = (),
 ) -> Intervention:
-    """The answer with heads ablated, or with the residual stream at the end of its subject taken from another question.
+    """The answer with heads ablated, or with something taken from another question.
 
-    A model that recites is changed while it reads what it has recited.
+    That is the residual stream at the end of the subject, or, with `patch_heads`, only what these heads make of the
+    question where the answer begins. A model that recites is changed while it reads what it has recited.
     """
     prompt, end = _prompt(vocab, answer)
-    patch = _patch(model, vocab, end, patch_from) if patch_from is not None else {}
+    patch: dict[str, Patch] = {}
+    if patch_from is not None and patch_heads:
+        patch = _patch_heads(model, vocab, len(prompt) - 1, patch_from, patch_heads)
+    elif patch_from is not None:
+        patch = _patch(model, vocab, end, patch_from)
     off = list(ablate)
 
     def probability(text: str, patches: dict[str, Patch], heads: list[tuple[int, int]]) -> float:
@@ -83,6 +89,30 @@ def _prompt(vocab: Vocab, answer: Answer) -> tuple[Tensor, int]:
         question_prompt(vocab, answer.question) if recited is None else reading_prompt(vocab, answer.question, recited)
     )
     return torch.from_numpy(ids).long(), answer.question.index(answer.subject) + len(answer.subject) - 1
+
+
+def _patch_heads(
+    model: GPT, vocab: Vocab, here: int, other: Answer, heads: Sequence[tuple[int, int]]
+) -> dict[str, Patch]:
+    """What these heads add where the other question's answer begins."""
+    if model.config.trunk != "plain":
+        raise LociError("only a plain trunk has a state per character to patch", remedy="ablate heads instead")
+    if any(block >= model.config.n_layer or head >= model.config.n_head for block, head in heads):
+        raise LociError(f"there are {model.config.n_layer} layers of {model.config.n_head} heads")
+    ids, _ = _prompt(vocab, other)
+    names = sorted({f"blocks.{block}.attn.head_out" for block, _ in heads})
+    _, kept = run_with_activations(model, ids[None], names)
+
+    def taking(block: int, value: Tensor) -> Patch:
+        def change(own: Tensor) -> Tensor:
+            new = own.clone()
+            for head in (head for at, head in heads if at == block):
+                new[:, head, here] = value[head, -1]
+            return new
+
+        return change
+
+    return {f"blocks.{at}.attn.head_out": taking(at, kept[f"blocks.{at}.attn.head_out"][0]) for at, _ in heads}
 
 
 def _patch(model: GPT, vocab: Vocab, end: int, other: Answer) -> dict[str, Patch]:

@@ -3,7 +3,7 @@
 examples:
   loci ask run "Where was Alfred Mele born?"
   loci ask run "Where was Alfred Mele born?" "Where did he die?" --threshold 0.8
-  loci ask run --file questions.tsv --json
+  loci ask run --file questions.tsv --json       many questions: with a bar, goes on when stopped, or under torchrun
   loci ask run "Where was she born?" --history conversation.txt
   loci ask run "Where was Alfred Mele born?" --server http://127.0.0.1:8137
   loci ask run                                   a prompt: one question after the other, tab completes names
@@ -11,6 +11,7 @@ examples:
 
 from __future__ import annotations
 
+import contextlib
 import json as json_format
 import os
 import sys
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from loci.answering.answer import Answer
+    from loci.answering.answerer import Answerer
+    from loci.training.checkpoint import LoadedModel
+    from loci.training.distributed import Group
 
 
 def ask(
@@ -65,6 +69,7 @@ def ask(
     """
     from loci.answering.ask import load
     from loci.text.questions import Questions
+    from loci.training.distributed import Group
 
     if files := [text for text in questions if Path(text).is_file()]:
         raise LociError("is a file, not a question", path=files[0], remedy=f"loci ask {run} --file {files[0]}")
@@ -79,6 +84,7 @@ def ask(
     remarks: Sequence[str] = ()
     subjects: Sequence[str] = ()
     put: Callable[[Sequence[str] | Questions, Sequence[str]], list[Answer]]
+    stack, group = contextlib.ExitStack(), Group()
     if server is not None:
         from loci.answering.remote import Server
 
@@ -90,6 +96,8 @@ def ask(
     else:
         loaded = load(run, corpus=corpus, template=template)
         allowed = [line for line in map(str.strip, _lines(candidates)) if line] if candidates is not None else None
+        if file is not None:
+            options["through"] = _in_parts(stack, group := stack.enter_context(Group.join()), run, loaded.loaded)
         put = lambda asked, before: loaded.ask_all(asked, history=before, candidates=allowed, **options)  # noqa: E731
         remarks, subjects = loaded.remarks, loaded.subjects
         calibrated = loaded.confidence.calibrator is not None
@@ -98,9 +106,12 @@ def ask(
     if prompting:
         _prompt(lambda text, before: put([text], before)[0], said, subjects)
         return
-    answers = put(questions, said)
-    if more:
-        answers += put(more, [*said, *(answer.question for answer in answers)])
+    with stack:
+        answers = put(questions, said)
+        if more:
+            answers += put(more, [*said, *(answer.question for answer in answers)])
+    if not group.first:
+        return
     if json:
         about["answers"] = [answer.as_dict() for answer in answers]
         print(json_format.dumps(about, indent=2, ensure_ascii=False, allow_nan=False))
@@ -114,6 +125,21 @@ def ask(
         if number:
             console.print()
         _show(console, answer)
+
+
+def _in_parts(
+    stack: contextlib.ExitStack, group: Group, run: Path, loaded: LoadedModel
+) -> Callable[[Answerer], Answerer]:
+    """A file of questions is answered in parts, which are kept with the run until all are there."""
+    from loci.answering.parts import InParts
+    from loci.cli.progress import ProgressBar
+    from loci.training.run import PREDICTIONS, run_folder
+
+    home = run_folder(run)
+    folder, bar = home / PREDICTIONS / ".ask.parts" if home is not None else None, stack.enter_context(ProgressBar())
+    return lambda answerer: stack.enter_context(
+        InParts(answerer, loaded, group=group, folder=folder, told=bar.told_by(group))
+    )
 
 
 def _prompt(put: Callable[[str, Sequence[str]], Answer], said: list[str], subjects: Sequence[str]) -> None:

@@ -56,7 +56,7 @@ def check(
         all: Show every finding, not only the first few of a kind.
     """
     relations = relations_from(template)
-    diagnosis = diagnose(path, block_size=block_size, corpus=corpus, relations=relations)
+    diagnosis = diagnose(path, block_size=block_size, corpus=corpus, relations=relations, clean=repair is not None)
     repaired = write_repaired(diagnosis, repair) if repair is not None else None
     remaining = diagnosis
     if repaired is not None:

@@ -29,6 +29,7 @@ for _name, _group, _line in (
     ("check", "data", "diagnose a corpus or question file, and repair it"),
     ("train", "model", "carry out a recipe and keep the run"),
     ("evaluate", "model", "ask a run a file of questions and score the answers"),
+    ("consolidate", "model", "put together the checkpoints that several processes wrote a part of each"),
     ("runs", "model", "list the runs of a folder"),
     ("sample", "model", "let a run continue a prompt"),
     ("cost", "model", "parameters, FLOPs and bytes of a variant, layer by layer, from formulas"),

@@ -25,7 +25,7 @@ def doctor(json: bool = False) -> None:
     import statistics
 
     from loci import machine
-    from loci.training.device import choose, has_bf16
+    from loci.training.device import choose, has_bf16, plan
     from loci.training.memory import keep_freed_memory
 
     found, probe, extras = machine.look(), machine.probe_threads(), machine.extras()
@@ -38,6 +38,7 @@ def doctor(json: bool = False) -> None:
     result: dict[str, Any] = {
         **found.to_dict(),
         "device": str(choose()),
+        "training": plan(choose()),
         "bf16": [kind for kind in ("cpu", "cuda") if has_bf16(kind)],
         "probe_ms": {count: round(1000 * spent, 3) for count, spent in probe.seconds},
         "best_threads": probe.best,
@@ -96,7 +97,7 @@ def _print(found: Machine, probe: Probe, extras: list[Extra], result: dict[str, 
         "processor": f"{found.cpu}, {found.cores} cores for Loci, {found.simd}",
         "load": f"{found.load:.1f} processes wanting a core",
         "memory": f"{found.memory_gb:.1f} GB, {found.free_gb:.1f} GB free",
-        "device": f"{result['device']}; bf16 in hardware: {', '.join(result['bf16']) or 'no'}",
+        "training": f"{result['training']}; bf16 in hardware: {', '.join(result['bf16']) or 'no'}",
         "threads": f"{found.threads} set; best now: {probe}",
         "products": f"{rate['median']:.0f} GFLOP/s in fp32 ({rate['low']:.0f}–{rate['high']:.0f}), {found.blas}",
         "versions": f"loci {found.loci}, Python {found.python}, PyTorch {found.torch}, {found.system}",

@@ -5,6 +5,7 @@ examples:
   loci evaluate run --questions birth_test_inputs.tsv --out answers.jsonl --text answers.txt
   loci evaluate run --questions world/birth_dev.tsv --alternatives 8      with rivals: answer sets in loci report
   loci evaluate run --questions validation.tsv --calibrate      then: loci ask run "Where was Alfred Mele born?"
+  torchrun --nproc_per_node 8 -m loci evaluate run --questions many.tsv      spread over processes; goes on when stopped
   loci evaluate --predictions theirs.tsv --questions birth_dev.tsv --json
 """
 
@@ -77,14 +78,28 @@ def evaluate(
         from loci.evaluation.external_predictions import read_external
 
         found = Evaluation(tuple(read_external(predictions, asked)))
+        if out is not None:
+            write_rows(out, found.rows)
     else:
+        from loci.answering.answerer import make_answerer
+        from loci.answering.parts import InParts
+        from loci.cli.progress import ProgressBar
         from loci.training.checkpoint import load_model
+        from loci.training.distributed import Group
 
         assert run is not None
-        loaded = load_model(run)
-        found = Run(loaded).evaluate(asked, alternatives=alternatives)
-    if out is not None:
-        write_rows(out, found.rows)
+        assert out is not None
+        loaded, kept = load_model(run), out.with_name(f".{out.name}.parts")
+        with (
+            Group.join() as group,
+            ProgressBar() as bar,
+            InParts(make_answerer(loaded), loaded, group=group, folder=kept, told=bar.told_by(group)) as answerer,
+        ):
+            found = Run(loaded).evaluate(asked, alternatives=alternatives, answerer=answerer)
+            if group.first:
+                write_rows(out, found.rows)
+        if not group.first:
+            return
     if text is not None:
         write_text(text, "".join(" ".join(_said(row).split("\n")) + "\n" for row in found.rows))
     fitted = _calibrate(run, loaded, asked, found.rows, confidence_target) if calibrate and run is not None else None

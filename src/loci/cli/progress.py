@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from loci.training.distributed import Group
 from loci.training.reports import StepReport
 
 SMOOTHING = 0.95
@@ -60,6 +62,14 @@ class ProgressBar:
     def labelling(self, done: int, total: int) -> None:
         """Move the bar of a labelling step: so many lines of so many are read."""
         self._show("label", done / max(total, 1), done, time.monotonic(), f"{done:,} of {total:,} lines", "lines")
+
+    def asking(self, done: int, total: int) -> None:
+        """Move the bar of a file of questions: so many of so many are answered."""
+        self._show("ask", done / max(total, 1), done, time.monotonic(), f"{done:,} of {total:,}", "questions")
+
+    def told_by(self, group: Group) -> Callable[[int, int], None]:
+        """`asking`, for the first process of a group; the others draw nothing."""
+        return self.asking if group.first else lambda done, total: None
 
     def _show(self, step: str, progress: float, amount: float, seconds: float, note: str, unit: str) -> None:
         """One bar, or one line: `amount` (characters, lines) and `seconds` give the speed since the step began."""

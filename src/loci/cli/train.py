@@ -7,6 +7,8 @@ examples:
   loci train --resume --out run          continue a run that was stopped or killed
   torchrun --nproc_per_node 2 --max-restarts 3 -m loci train --data course --out run
                                          two processes train one model; after a crash they go on by themselves
+  torchrun --nproc_per_node 8 -m loci train --data course --out run --parallel fsdp
+                                         each holds a part of a model too large for one
   loci train --recipe list               show the recipes
   loci train --recipe char --text plays.txt --out run --json
   loci train --data world --out run --set finetune.held_out=0.1
@@ -54,6 +56,7 @@ def train(
     no_tensorboard: bool = False,
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto",
     precision: Literal["auto", "fp32", "bf16"] = "auto",
+    parallel: Literal["auto", "ddp", "fsdp"] = "auto",
     threads: int | None = None,
     save_every: int | None = None,
     json: bool = False,
@@ -77,6 +80,8 @@ def train(
         no_tensorboard: Write no TensorBoard events; where TensorBoard is installed they go into the run's folder.
         device: Where to train; auto takes CUDA, then MPS, then the CPU.
         precision: auto is bf16 on CUDA where it is built in, and fp32 elsewhere.
+        parallel: What each process of torchrun holds: ddp the whole model, fsdp a part of it; auto is ddp where the
+            model fits into the memory of a process.
         threads: How many threads; otherwise what a short measurement finds best (or OMP_NUM_THREADS, or the run's own).
         save_every: Write a checkpoint after every so many steps, instead of every minute.
         json: Print one JSON object at the end; everything else goes to stderr.
@@ -132,6 +137,7 @@ def train(
             should_stop=lambda: interrupted.raised,
             placement=placement,
             group=group,
+            parallel=parallel,
             labelling=bar.labelling,
         )
     if json and group.first:

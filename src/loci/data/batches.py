@@ -4,7 +4,9 @@
 for bit. Each row of the stream has its own draws, which depend on the seed and the row's number alone. One source
 without shuffling goes through its records in file order with a short last batch, as published; otherwise sources are
 mixed by share and each is shuffled anew every pass. Batches of one pool are sorted by length and cut to equal numbers
-of characters, so that little of a batch is padding and every step has the same work. Knows nothing of models.
+of characters, so that little of a batch is padding and every step has the same work. Of several processes each makes
+the examples of its own rows; the lengths that the others' rows are sorted by come from the objective, where it can tell
+them (`example_length`), without making the examples. Knows nothing of models.
 """
 
 from __future__ import annotations
@@ -38,6 +40,19 @@ class Source:
             raise LociError("there is nothing to learn from: a source has no records")
         if self.share <= 0:
             raise LociError(f"a source's share must be positive, it is {self.share}")
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of the stream whose example is made when it is this process's turn; its length may be known before."""
+
+    number: int
+    step: int
+    """The step whose objective makes it."""
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
 
 
 class BatchStream:
@@ -76,7 +91,7 @@ class BatchStream:
         self.batch_warmup, self.length_warmup = batch_warmup, length_warmup
         self._draws = RowDraws([*self.seed, 1])
         self._orders: dict[tuple[int, int], np.ndarray[Any, Any]] = {}
-        self._pool_at: tuple[int, list[list[Example]]] | None = None
+        self._pool_at: tuple[int, list[list[Example | _Row]]] | None = None
 
     @property
     def whole_passes(self) -> bool:
@@ -92,40 +107,39 @@ class BatchStream:
 
     def batch(self, step: int) -> Batch:
         """The batch of a step (this process's rows of it)."""
-        return collate(self._examples(step)[self.rank :: self.world])
+        return collate(self._own(step)[0])
 
     def parts(self, step: int, accumulate: int = 1) -> StepBatches:
-        """This process's rows of a step in `accumulate` parts, and what the whole step holds over all processes."""
-        examples = self._examples(step)
-        return split_step(examples, rank=self.rank, world=self.world, accumulate=accumulate)
+        """This process's rows of a step in `accumulate` parts."""
+        own, rows = self._own(step)
+        return split_step(own, rows=rows, accumulate=accumulate, equal=self.world > 1)
 
-    def _examples(self, step: int) -> list[Example]:
-        examples = self._full_batch(step)
-        if self.batch_warmup.share(step) == 1:
-            return examples
-        return [examples[position] for position in self.batch_warmup.chosen(step, len(examples))]
+    def _own(self, step: int) -> tuple[list[Example], int]:
+        """This process's examples of a step, and how many the step has over all processes."""
+        batch = self._full_batch(step)
+        if self.batch_warmup.share(step) < 1:
+            batch = [batch[position] for position in self.batch_warmup.chosen(step, len(batch))]
+        own = batch[self.rank :: self.world]
+        return [row if isinstance(row, Example) else self._example(row.number, row.step) for row in own], len(batch)
 
-    def _full_batch(self, step: int) -> list[Example]:
+    def _full_batch(self, step: int) -> Sequence[Example | _Row]:
+        """The rows of a step over all processes, made or to be made."""
         if self.whole_passes:
-            records, objective = self.sources[0].records, self._objective(0, step)
-            start = step % math.ceil(len(records) / self.batch_size) * self.batch_size
-            rows = enumerate(records[start : start + self.batch_size], start=step * self.batch_size)
-            return [objective(record, self._draws.at(row)) for row, record in rows]
+            first = step * self.batch_size
+            start = first % (math.ceil(len(self.sources[0].records) / self.batch_size) * self.batch_size)
+            n = min(self.batch_size, len(self.sources[0].records) - start)
+            return [_Row(first + position, step, 0) for position in range(n)]
+        if self.pool == 1:
+            return [_Row(row, step, 0) for row in range(step * self.batch_size, (step + 1) * self.batch_size)]
         index = step // self.pool
         if self._pool_at is None or self._pool_at[0] != index:
             self._pool_at = (index, self._make_pool(index))
         return self._pool_at[1][step % self.pool]
 
-    def _make_pool(self, index: int) -> list[list[Example]]:
-        """All examples of a pool, cut by length into batches of about equal size in characters."""
+    def _make_pool(self, index: int) -> list[list[Example | _Row]]:
+        """All rows of a pool, cut by length into batches of about equal size in characters."""
         n = self.batch_size * self.pool
-        objectives = [self._objective(which, index * self.pool) for which in range(len(self.sources))]
-        examples = []
-        for row in range(index * n, (index + 1) * n):
-            which, nth = self._turn(row)
-            examples.append(objectives[which](self._record(which, nth), self._draws.at(row)))
-        if self.pool == 1:
-            return [examples]
+        examples = [self._sized(row, index * self.pool) for row in range(index * n, (index + 1) * n)]
         examples.sort(key=len)
         ends = np.cumsum([len(example) for example in examples])
         cuts = np.searchsorted(ends, ends[-1] * np.arange(1, self.pool) / self.pool)
@@ -136,6 +150,21 @@ class BatchStream:
         # else every pool would go from short to long
         order = np.random.default_rng([*self.seed, 3, index]).permutation(self.pool)
         return [examples[bounds[position] : bounds[position + 1]] for position in order]
+
+    def _sized(self, row: int, step: int) -> Example | _Row:
+        """A row of a pool: its length alone, where that can be told and most rows are other processes'."""
+        which, nth = self._turn(row)
+        length = getattr(self._objective(which, step), "example_length", None) if self.world > 1 else None
+        if length is None:
+            return self._example(row, step)
+        return _Row(row, step, length(self._record(which, nth).length, self._draws.at(row)))
+
+    def _example(self, row: int, step: int) -> Example:
+        """The example of a row, as the objective of a step makes it."""
+        which, nth = self._turn(row)
+        if self.whole_passes:
+            nth = row % (math.ceil(len(self.sources[0].records) / self.batch_size) * self.batch_size)
+        return self._objective(which, step)(self._record(which, nth), self._draws.at(row))
 
     def _objective(self, which: int, step: int) -> Objective[Any]:
         """The objective of a source at a step: a shorter block while lengths warm up."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from loci.text.vocab import PAD_ID
+from loci.text.vocab import MASK_ID, PAD_ID
 
 #: Target id that the loss leaves out.
 IGNORED = -100
@@ -53,14 +53,19 @@ class Batch:
 
 @dataclass(frozen=True)
 class StepBatches:
-    """One step's work for one process: its parts, and the size of the whole step that they are a part of."""
+    """One step's work for one process, in parts."""
 
     parts: tuple[Batch, ...]
-    """Each becomes one forward and backward pass; their gradients add up. Never one without a target."""
+    """Each becomes one forward and backward pass; their gradients add up."""
     rows: int
+    """Rows of the step over all processes."""
     characters: int
     targets: int
-    """Rows, useful characters and targets of the loss of the step over all processes."""
+    """Useful characters and targets of the loss of this process's rows."""
+
+
+IDLE = Batch(np.array([[MASK_ID]]), np.array([[IGNORED]]))
+"""A part without a target: several processes must pass through the model equally often, whatever their rows."""
 
 
 def collate(examples: Sequence[Example], *, width: int | None = None) -> Batch:
@@ -76,12 +81,22 @@ def collate(examples: Sequence[Example], *, width: int | None = None) -> Batch:
 
 
 def split_step(
-    examples: Sequence[Example], *, rank: int = 0, world: int = 1, accumulate: int = 1, width: int | None = None
+    own: Sequence[Example],
+    *,
+    rows: int | None = None,
+    accumulate: int = 1,
+    equal: bool = False,
+    width: int | None = None,
 ) -> StepBatches:
-    """A process's share of a step's examples, in `accumulate` parts of neighbours (which are of like length)."""
-    own = examples[rank::world]
+    """A process's examples of a step in `accumulate` parts of neighbours (which are of like length).
+
+    `rows` is the number of the step's examples over all processes. Parts without a target are left out, or (`equal`)
+    are idle, so that every process has as many parts.
+    """
     bounds = [len(own) * part // accumulate for part in range(accumulate + 1)]
     slices = [own[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop]
-    parts = tuple(batch for part in slices if (batch := collate(part, width=width)).n_targets)
-    targets = sum(int(example.loss_mask[1:].sum()) for example in examples)
-    return StepBatches(parts, len(examples), sum(len(example) - 1 for example in examples), targets)
+    parts = [batch for part in slices if (batch := collate(part, width=width)).n_targets]
+    parts += [IDLE] * (accumulate - len(parts)) if equal else []
+    characters = sum(len(example) - 1 for example in own)
+    targets = sum(int(example.loss_mask[1:].sum()) for example in own)
+    return StepBatches(tuple(parts), len(own) if rows is None else rows, characters, targets)

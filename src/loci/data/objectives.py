@@ -68,7 +68,11 @@ class SpanCorruption:
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
         """Corrupt the line's text."""
-        return self.corrupt(self.vocab.encode(record.text), rng)
+        return self.corrupt(record.ids(self.vocab), rng)
+
+    def example_length(self, characters: int, rng: np.random.Generator) -> int:
+        """How long the example of a line of so many characters is, without making it."""
+        return min(characters, int(rng.integers(self.shortest, self.longest + 1))) + 2 + self.closing_mask
 
     def corrupt(self, document: NDArray[np.int64], rng: np.random.Generator) -> Example:
         """Corrupt a document of ids."""
@@ -104,13 +108,17 @@ class LanguageModel:
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
         """The line, or a window of it."""
-        ids = self.vocab.encode(record.text)
+        ids = record.ids(self.vocab)
         if self.closing_mask:
             ids = np.append(ids, MASK_ID)
         if len(ids) > self.block_size:
             start = rng.integers(0, len(ids) - self.block_size + 1)
             ids = ids[start : start + self.block_size]
         return Example(ids, np.ones(len(ids), dtype=bool))
+
+    def example_length(self, characters: int, rng: np.random.Generator) -> int:
+        """How long the example of a line of so many characters is, without making it."""
+        return min(characters + self.closing_mask, self.block_size)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from loci.errors import LociError, naming
+from loci.errors import LociError
 from loci.files import atomic_writer, parse_json
 from loci.text.findings import raise_first_error
 from loci.text.match import is_accepted
@@ -24,9 +24,6 @@ use other names as well."""
 SPLITS = (TAUGHT, HELD_OUT, UNSTATED, NEVER_READ)
 UNKNOWABLE = frozenset({UNSTATED, NEVER_READ})
 """Splits of which nobody could know the answer: the only good answer is none."""
-
-
-_REMEDY = "a row is a JSON object with at least question and prediction; see docs/formats.md"
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ def read_rows(path: str | Path) -> list[Row]:
     """Read JSON lines; a bad row is named by its line."""
     rows = [row for _, row in numbered_rows(load(path))]
     if not rows:
-        raise LociError("holds no prediction rows", path=path, remedy=_REMEDY)
+        raise LociError("holds no prediction rows", path=path)
     return rows
 
 
@@ -94,9 +91,10 @@ def numbered_rows(source: Source, *, question: str | None = None) -> Iterator[tu
     raise_first_error(source.findings)
     for number, line in enumerate(source.lines(), start=1):
         if line.strip():
-            with naming(source.path, line=number, remedy=_REMEDY):
-                row = row_from_json(line, question=question)
-            yield number, row
+            try:
+                yield number, row_from_json(line, question=question)
+            except LociError as error:
+                raise LociError(error.message, path=source.path, line=number, remedy=error.remedy) from None
 
 
 def row_from_json(line: str, *, question: str | None = None) -> Row:
@@ -108,7 +106,9 @@ def row_from_json(line: str, *, question: str | None = None) -> Row:
         data.setdefault("question", question)
     for name in ("question", "prediction"):
         if name not in data:
-            raise LociError(f"field {name!r} is missing")
+            raise LociError(
+                f"field {name!r} is missing", remedy="a row needs at least question and prediction; see docs/formats.md"
+            )
     values: dict[str, Any] = {}
     escaped = "\\u" in line  # only so can half a character be written
     for name, (wanted, fits) in _FIELDS.items():

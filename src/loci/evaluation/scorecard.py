@@ -6,6 +6,7 @@ nothing of files, pages or other systems.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -51,6 +52,8 @@ class Scorecard:
     rows: int
     accuracy: Mapping[str, Rate]
     abstention: Mapping[str, Rate]
+    silences: Mapping[str, Mapping[str, int]]
+    """Split → reason for silence → how often, where rows give a reason."""
     selective: SelectivePrediction | None
     error_kinds: Mapping[str, Mapping[ErrorKind, Rate]]
     nearest_name_by_chance: Mapping[str, float]
@@ -77,6 +80,11 @@ def score(rows: Sequence[Row], context: Context, rng: np.random.Generator) -> Sc
         rows=len(rows),
         accuracy={split: exact_match(members) for split, members in by_split(scorable(rows)).items()},
         abstention={split: abstention_rate(members) for split, members in by_split(rows).items()},
+        silences={
+            split: dict(Counter(row.silence for row in members if row.silence is not None))
+            for split, members in by_split(rows).items()
+            if any(row.silence is not None for row in members)
+        },
         selective=selective_prediction(fair, rng, calibration=context.calibration, fitted_on=context.fitted_on)
         if has_probabilities(fair)
         else None,

@@ -17,28 +17,27 @@ import torch
 
 from loci.answering.answerer import ANSWERERS
 from loci.errors import LociError
-from loci.machine import denormals_flushed, memory_gb
+from loci.machine import denormals_flushed
 from loci.model import GPT, GPTConfig
 from loci.model.cost import model_cost
 from loci.pipeline.familiarity import choose_familiarity, choose_threshold
 from loci.pipeline.labelers import LABELERS, Progress, Stopped, require_options
 from loci.pipeline.labels_file import read_labels, write_labels
 from loci.training import checkpoint as ckpt
-from loci.training.checkpoint import LoadedModel, Tensors, TrainingState
+from loci.training.checkpoint import LoadedModel, TrainingState
 from loci.training.device import Placement
 from loci.training.distributed import Group
 from loci.training.lock import owned
 from loci.training.loop import Trainer
 from loci.training.memory import keep_freed_memory
 from loci.training.observers import MetricsFile
+from loci.training.parallel import Engine, ParallelName, require_memory
 from loci.training.plan import LabelStep, Recipe, Stage
 from loci.training.reports import CheckpointPolicy, Observer, Outcome
 from loci.training.run import holds_run, keep, labels_file, open_run, read_run, require_folder, rewind_metrics
+from loci.training.shards import restore
 from loci.training.sources import TrainingData, make_stream
-from loci.training.step import ALONE, HERE
-
-BYTES_A_PARAMETER = 16
-"""Weight, gradient and the optimiser's two moments, in fp32."""
+from loci.training.step import HERE
 
 
 def carry_out(
@@ -53,7 +52,8 @@ def carry_out(
     should_stop: Callable[[], bool] = lambda: False,
     labelling: Callable[[int, int], None] = lambda done, total: None,
     placement: Placement = HERE,
-    group: Group = ALONE,
+    group: Group = Group(),
+    parallel: ParallelName = "auto",
     clock: Callable[[], float] = time.perf_counter,
 ) -> Outcome:
     """Carry out a recipe in the folder `out`. Every run writes its metrics; `observers` see them too.
@@ -62,12 +62,14 @@ def carry_out(
     is always refused. `observers` are made once the run's folder exists, `initial` replaces random weights, and
     `labelling` hears how much of how much is labelled.
 
-    With several processes every one calls this; the run's folder must be one that all of them can read.
+    With several processes every one calls this; the run's folder must be one that all of them can read. `parallel` says
+    whether each keeps the whole model (ddp) or a part of it (fsdp).
     """
     run = Path(out)
     resume = holds_run(run) if resume is None else resume
     keep_freed_memory()
     _require_possible(recipe, data)
+    require_memory(model_cost(model_config(recipe, data), 1, 1).total.parameters, parallel, group, placement.device)
     with contextlib.ExitStack() as stack:
         if group.first:
             require_folder(run, resume=resume)
@@ -77,10 +79,12 @@ def carry_out(
         if read_run(run).finished:
             final = ckpt.read_config(run / ckpt.FINAL)
             return Outcome(run, True, final.total_steps, final.seconds)
-        model, state, tensors = _start(run, recipe, data, resume, initial)
-        model.to(placement.device)
+        engine = Engine(group)
+        model, state, resumed = _start(run, recipe, data, resume, initial)
+        model = engine.wrap(model, placement.device, parallel)
+        if resumed is not None and ckpt.is_sharded(resumed):
+            restore(model, resumed)
         group.wait()  # nobody prunes or writes checkpoints before all have read theirs
-        group.same_start(model)
         if resume and group.first:
             rewind_metrics(run, state.total_steps)
         watching = [MetricsFile(run), *observers(run)] if group.first else []
@@ -92,12 +96,12 @@ def carry_out(
             run,
             model,
             state,
-            tensors,
+            resumed,
             observers=watching,
             checkpoints=checkpoints,
             should_stop=should_stop,
             placement=placement,
-            group=group,
+            engine=engine,
             clock=clock,
         )
         stack.enter_context(denormals_flushed())
@@ -117,17 +121,20 @@ def _steps(trainer: Trainer, data: TrainingData, labelling: Callable[[int, int],
         if stage >= trainer.state.stage and not trainer.train(stage, data):
             return trainer.outcome(finished=False)
         stage += 1
-    if trainer.recipe.stranger_rate is not None and trainer.group.first:
+    if trainer.recipe.stranger_rate is not None:
         loaded = _loaded(trainer, data)
-        trainer.about["familiarity"] = dataclasses.asdict(choose_familiarity(loaded, data, trainer.recipe))
-        if data.pseudo_labels is None and trainer.recipe.threshold is None and data.questions is not None:
-            # Whose answers were memorized as given cannot tell how far the others can be trusted.
-            trainer.about["threshold"] = choose_threshold(loaded, data)
+        if trainer.group.first:
+            trainer.about["familiarity"] = dataclasses.asdict(choose_familiarity(loaded, data, trainer.recipe))
+            if data.pseudo_labels is None and trainer.recipe.threshold is None and data.questions is not None:
+                # Whose answers were memorized as given cannot tell how far the others can be trusted.
+                trainer.about["threshold"] = choose_threshold(loaded, data)
     return trainer.finish()
 
 
 def _loaded(trainer: Trainer, data: TrainingData) -> LoadedModel:
-    return LoadedModel(trainer.model.eval(), data.vocab, trainer.about, "", trainer.run)
+    """The model as it stands, for every process to ask."""
+    model = trainer.engine.whole(trainer.model, everywhere=True)
+    return LoadedModel(model.eval(), data.vocab, trainer.about, "", trainer.run)
 
 
 def _label(
@@ -138,14 +145,17 @@ def _label(
     `begun`: training has gone on since.
     """
     file, group = labels_file(trainer.run, trainer.recipe, step), trainer.group
-    stopped = False
-    if group.first and not file.exists():
+    loaded, stopped = _loaded(trainer, data), False
+    if not group.from_first(file.exists()):
         if begun:
             raise LociError("is missing, and the model has learned from it", path=file, remedy="train anew")
         clock = trainer.clock()
-        progress = Progress(told, trainer.should_stop, file.with_suffix(".part"))
+        kept = file.with_suffix(f".part{group.rank or ''}")
+        progress = Progress(told if group.first else lambda done, total: None, trainer.should_stop, kept, group)
         try:
-            write_labels(LABELERS[step.labeler](_loaded(trainer, data), data, progress, **step.options), file)
+            labels = LABELERS[step.labeler](loaded, data, progress, **step.options)
+            if group.first:
+                write_labels(labels, file)
         except Stopped:
             stopped = True
         trainer.state.seconds += trainer.clock() - clock
@@ -159,14 +169,14 @@ def _label(
 
 def _start(
     run: Path, recipe: Recipe, data: TrainingData, resume: bool, initial: GPT | None
-) -> tuple[GPT, TrainingState, Tensors]:
-    """The model and the state to go on from: the newest checkpoint's, or fresh ones."""
+) -> tuple[GPT, TrainingState, Path | None]:
+    """The model and the state to go on from: the newest checkpoint's, or fresh ones. Weights in shards come later."""
     found = ckpt.latest(run) if resume else None
-    if found is not None:
-        return ckpt.load_checkpoint(found).model, *ckpt.load_state(found)
+    if found is not None and not ckpt.is_sharded(found):
+        return ckpt.load_checkpoint(found).model, ckpt.load_state(found), found
     if initial is None:
         initial = GPT(model_config(recipe, data), generator=torch.Generator().manual_seed(recipe.seed))
-    return initial, TrainingState(), {}
+    return initial, ckpt.load_state(found) if found is not None else TrainingState(), found
 
 
 def model_config(recipe: Recipe, data: TrainingData) -> GPTConfig:
@@ -178,12 +188,6 @@ def _require_possible(recipe: Recipe, data: TrainingData) -> None:
     """What is wrong with the model, or missing for the last step, is said before anything is written."""
     _ = ANSWERERS[recipe.answerer]
     config = model_config(recipe, data)
-    wanted = BYTES_A_PARAMETER * model_cost(config, 1, 1).total.parameters / 1e9
-    if wanted > (there := memory_gb()[0]) > 0:
-        raise LociError(
-            f"training this model takes at least {wanted:,.0f} GB, and the machine has {there:.0f}",
-            remedy="choose a smaller one: --set model.n_embd=…",
-        )
     index = 0
     for step in recipe.steps:
         if isinstance(step, Stage):

@@ -19,7 +19,7 @@ PASSES = 32
 READING, READING_EACH, MOST_READING = 1.0e6, 1.2e3, 3.2e6
 """Characters of reading, more for each train question, and at most."""
 ROOM = 44
-"""Characters of the block beside question and line: masks and answer."""
+"""Characters of the block next to question and line: masks and answer."""
 
 
 def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[str, ...]]:

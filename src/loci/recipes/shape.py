@@ -35,7 +35,7 @@ class DataShape:
         asked = questions.answered if questions is not None else ()
         answers = [question.answer for question in asked if question.answer]
         capital = sum(all(word[:1].isupper() for word in answer.split()) for answer in answers)
-        lengths = sorted(len(line.text) for line in corpus if line.text.strip())
+        lengths = sorted(line.length for line in corpus.filled)
         subjects = len(corpus.by_subject)
         return cls(
             len(lengths),

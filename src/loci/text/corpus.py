@@ -7,18 +7,22 @@ recorded in `findings`; from records with sentences one line a sentence is made.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from loci.errors import LociError
 from loci.files import sha256_text
-from loci.text.findings import Finding, Notes, raise_first_error, shown
+from loci.text.findings import Finding, Notes, raise_first_error
 from loci.text.formats import corpus_format
 from loci.text.layout import find_corpus
+from loci.text.line_findings import clean_text, note_lines
 from loci.text.match import any_stands_in
-from loci.text.source import Source, controls_in, load, note_specials, specials_in, without_specials
+from loci.text.source import Source, load, note_specials, specials_in, without_specials
 from loci.text.subjects import SubjectIndex, find_subjects, subject_key
 from loci.text.vocab import Vocab
 
@@ -32,6 +36,15 @@ class Line:
     text: str
 
     @property
+    def length(self) -> int:
+        """Its characters."""
+        return len(self.text)
+
+    def ids(self, vocab: Vocab) -> NDArray[np.int64]:
+        """Its characters as ids of a vocabulary."""
+        return vocab.encode(self.text)
+
+    @property
     def body(self) -> str:
         """What the line says of its subject: the text after `Subject. `."""
         return self.text.removeprefix(self.subject).removeprefix(".").lstrip()
@@ -42,7 +55,7 @@ class Corpus:
     """The lines of one corpus. `raw` is the text as read: vocabulary and character count come from it."""
 
     path: Path | None
-    lines: tuple[Line, ...]
+    lines: Sequence[Line]
     raw: str
     findings: tuple[Finding, ...] = ()
 
@@ -59,8 +72,16 @@ class Corpus:
 
     @classmethod
     def read(cls, path: str | Path) -> Corpus:
-        """Read a file, or a folder's wiki.txt, corpus.txt or only *.txt. Repairs made are in `repairs`."""
-        parsed = parse_corpus(load(find_corpus(path)))
+        """Read a file, or a folder's wiki.txt, corpus.txt or only *.txt. Repairs made are in `repairs`.
+
+        A large file is compiled once and mapped into memory (`loci.text.compiled`).
+        """
+        from loci.text import compiled  # later: it builds on this module
+
+        file = find_corpus(path)
+        if compiled.is_large(file) and (found := compiled.read_large(file)) is not None:
+            return found
+        parsed = parse_corpus(load(file))
         raise_first_error(parsed.findings)
         return cls(parsed.path, parsed.lines, parsed.raw, parsed.findings)
 
@@ -89,6 +110,11 @@ class Corpus:
         return tuple(found for found in self.findings if found.repaired)
 
     @cached_property
+    def filled(self) -> Sequence[Line]:
+        """The lines that say anything."""
+        return [line for line in self.lines if line.text.strip()]
+
+    @cached_property
     def hash(self) -> str:
         """Short name of this exact text."""
         return sha256_text(self.raw)[:16]
@@ -99,13 +125,18 @@ class Corpus:
         return Vocab.from_text(self.raw)
 
     @cached_property
-    def by_subject(self) -> dict[str, tuple[Line, ...]]:
+    def by_subject(self) -> Mapping[str, tuple[Line, ...]]:
         """Subject → its lines, in the file's order. Blank lines are about nobody."""
         grouped: dict[str, list[Line]] = {}
         for line in self.lines:
             if line.subject:
                 grouped.setdefault(line.subject, []).append(line)
         return {subject: tuple(lines) for subject, lines in grouped.items()}
+
+    @property
+    def repeated(self) -> Mapping[str, tuple[Line, ...]]:
+        """The subjects of more than one line."""
+        return {subject: lines for subject, lines in self.by_subject.items() if len(lines) > 1}
 
     def about(self, subject: str) -> tuple[Line, ...]:
         """The lines of this subject; where none is spelled so, of the only one that differs in case or article."""
@@ -155,45 +186,6 @@ def parse_corpus(source: Source) -> ParsedCorpus:
     )
     if not notes.failed and not any(text.strip() for text in texts):
         notes.error("empty", "contains no text")
-    for line in lines:
-        note_specials(notes, line.number, line.text, without_specials(line.text))
+    clean = tuple(clean_text(lines[place]) for place in note_lines(lines, notes))
     raw = source.text if as_read else "".join(f"{text}\n" for text in texts)
-    return ParsedCorpus(source.path, name, lines, raw, _clean_lines(lines, notes), tuple(notes.found))
-
-
-def _clean_lines(lines: tuple[Line, ...], notes: Notes) -> tuple[str, ...]:
-    """The lines as a clean copy has them; what is wrong line by line is noted."""
-    clean = [_clean_line(line, notes) for line in lines]
-    placed: dict[str, str] = {text: line.subject for line, text in zip(lines, clean, strict=True) if text}
-    nowhere = sum(not subject for subject in placed.values())
-    if nowhere * 2 > len(placed):
-        # A play or a novel: blank and repeated lines belong to it, and nobody promised subjects.
-        message = f"{nowhere:,} of {len(placed):,} different lines have no subject: taken for plain text"
-        notes.note("no-subject", message)
-        return tuple(clean) if placed else ()
-    first_seen: dict[str, int] = {}
-    for line, text in zip(lines, clean, strict=True):
-        number = line.number
-        if not text:
-            notes.note("empty-line", "is blank", number, before=line.text)
-        elif text in first_seen:
-            message = f"the same as line {first_seen[text]}: {shown(text, 48)}"
-            notes.warning("duplicate", message, number, before=text)
-        else:
-            first_seen[text] = number
-            if not line.subject:
-                notes.warning("no-subject", f"no subject found: {shown(text)}", number)
-            if "??" in text:
-                notes.warning("typed-mask", f"«??» in {shown(text)}", number)
-    return tuple(first_seen)
-
-
-def _clean_line(line: Line, notes: Notes) -> str:
-    text = without_specials(line.text)
-    if controls := controls_in(line.text):
-        message = f"contains {', '.join(controls)}"
-        notes.warning("control-character", message, line.number, before=line.text, after=text)
-    clean = text.strip()
-    if clean != text and clean:
-        notes.note("surrounding-space", "has space around it", line.number, before=text, after=clean)
-    return clean
+    return ParsedCorpus(source.path, name, lines, raw, clean, tuple(notes.found))

@@ -16,7 +16,7 @@ from loci.text.questions import Question, Questions
 def long_lines(corpus: Corpus, block_size: int) -> list[Finding]:
     """One note when lines are longer than the block."""
     notes = Notes(corpus.path)
-    if count := sum(len(line.text) > block_size for line in corpus):
+    if count := sum(line.length > block_size for line in corpus):
         notes.note("long-line", f"{count:,} of {len(corpus):,} lines are longer than the block of {block_size}")
     return notes.found
 
@@ -24,7 +24,7 @@ def long_lines(corpus: Corpus, block_size: int) -> list[Finding]:
 def several_lines(corpus: Corpus) -> list[Finding]:
     """A note for each subject that different lines are about; one for all where that is the rule."""
     notes = Notes(corpus.path)
-    several = {name: lines for name, lines in corpus.by_subject.items() if len({line.text for line in lines}) > 1}
+    several = {name: lines for name, lines in corpus.repeated.items() if len({line.text for line in lines}) > 1}
     if len(several) * 2 > len(corpus.by_subject):
         most = max(map(len, several.values()))
         notes.note("several-lines", f"{len(several):,} of {len(corpus.by_subject):,} subjects, up to {most} lines each")

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
+from loci.text.compiled import CompiledCorpus, is_large, read_large
 from loci.text.corpus import Corpus, parse_corpus
 from loci.text.crosschecks import leaks, long_lines, several_lines, two_roles, unasked, unseen_subjects, untold
-from loci.text.figures import CorpusFigures, QuestionFigures, corpus_figures, question_figures
+from loci.text.figures import CorpusFigures, QuestionFigures, corpus_figures, mapped_figures, question_figures
 from loci.text.findings import SEVERITIES, Finding, Notes, Severity
 from loci.text.formats import FORMATS, corpus_format, question_format
 from loci.text.layout import Role, corpus_candidates, find_corpus, question_candidates, split_of
+from loci.text.line_findings import note_lines
 from loci.text.questions import Questions, misfits, parse_questions, read_together
 from loci.text.relations import Relation, read_relations
 from loci.text.source import Source, load, without_specials
@@ -100,11 +102,13 @@ def diagnose(
     vocab: Vocab | None = None,
     corpus: str | Path | None = None,
     relations: Sequence[Relation] = (),
+    clean: bool = True,
 ) -> Diagnosis:
     """Check a file or a folder. `vocab` and `corpus` are what the questions are held against, if not the folder's own.
 
     Without `relations` they are found from the questions, and from a relations.toml next to them. Without a
-    `block_size` a question that is too long for the published block is a warning only: recipes have larger ones.
+    `block_size` a question that is too long for the published block is a warning only: recipes have larger ones. With
+    `clean` False no clean copy is made of a large corpus: its lines are looked at one by one, never all in memory.
     """
     must_fit, block_size = block_size is not None, BLOCK_SIZE if block_size is None else block_size
     if block_size < 1:
@@ -116,7 +120,7 @@ def diagnose(
     text: Corpus | None = None
     if corpus_path is not None:
         guest = corpus_path != path and corpus_path.resolve().parent != path.resolve()
-        file, text, notes.found = _check_corpus(corpus_path, block_size, guest)
+        file, text, notes.found = _check_corpus(corpus_path, block_size, guest, clean)
         files.append(file)
     elif vocab is None:
         notes.note("no-corpus", "no corpus: characters and subjects of the questions are not checked")
@@ -128,7 +132,7 @@ def diagnose(
     if text is not None:
         text = text.knowing(name for questions in asked for name in questions.subjects)
         taught = "".join(row.text + "".join(row.answers) for questions in train for row in questions)
-        vocab = vocab or Vocab.from_text(text.raw + without_specials(taught))
+        vocab = vocab or text.vocab.with_characters(without_specials(taught))
     for role, file_parsed, questions in zip(roles, parsed, asked, strict=True):
         assert questions.path is not None
         files.append(_checked(questions, role, file_parsed.form, file_parsed.clean, text, train))
@@ -177,7 +181,14 @@ def _has_questions(source: Source) -> bool:
     return like * 2 > len(lines)
 
 
-def _check_corpus(path: Path, block_size: int, guest: bool) -> tuple[CheckedFile, Corpus | None, list[Finding]]:
+def _check_corpus(
+    path: Path, block_size: int, guest: bool, clean_copy: bool
+) -> tuple[CheckedFile, Corpus | None, list[Finding]]:
+    if not clean_copy and is_large(path) and isinstance(mapped := read_large(path), CompiledCorpus):
+        notes = Notes(path)
+        note_lines(mapped.lines, notes)
+        found = notes.found + long_lines(mapped, block_size) + several_lines(mapped)
+        return CheckedFile(path, "corpus", "text", None, mapped_figures(mapped), guest=guest), mapped, found
     parsed = parse_corpus(load(path))
     findings = list(parsed.findings)
     usable = not any(found.severity == "error" for found in findings)

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from loci.text.compiled import CompiledCorpus
 from loci.text.corpus import Corpus, Line
 from loci.text.questions import Questions
 from loci.text.vocab import MASK, PAD
@@ -28,9 +30,10 @@ class Lengths:
 
 def lengths_of(texts: Sequence[str]) -> Lengths | None:
     """The lengths of `texts`; None when there are none."""
-    if not texts:
-        return None
-    sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+    return _lengths(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))) if texts else None
+
+
+def _lengths(sizes: NDArray[np.int64]) -> Lengths:
     median, p90 = np.percentile(sizes, [50, 90])
     return Lengths(int(sizes.min()), float(median), float(p90), int(sizes.max()))
 
@@ -54,6 +57,16 @@ def corpus_figures(lines: Sequence[Line], raw: str) -> CorpusFigures:
     subjects = {line.subject for line in lines} - {""}
     lengths = lengths_of([line.text for line in lines])
     return CorpusFigures(len(lines), len(subjects), nowhere, len(raw), symbols, lengths)
+
+
+def mapped_figures(corpus: CompiledCorpus) -> CorpusFigures:
+    """The same figures of a corpus in mapped arrays, without reading its text."""
+    sizes = np.diff(corpus.offsets) - 1
+    nameless = np.flatnonzero(np.diff(corpus.arrays["subject_offsets"]) == 0)
+    nowhere = sum(bool(corpus.text(int(index)).strip()) for index in nameless)
+    characters = int(corpus.offsets[-1]) - (not corpus.about_text.final_newline)
+    subjects = len(corpus.by_subject)
+    return CorpusFigures(len(corpus), subjects, nowhere, characters, len(corpus.vocab), _lengths(sizes))
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,14 @@ def find_subjects(texts: Sequence[str]) -> list[str]:
     return found
 
 
+def certain_subject(text: str) -> tuple[str, bool]:
+    """The name before the first full stop where lines read `Name. sentence` ("" if it can be none), and whether it also
+    looks like one. Where most lines' names do and none is missing, these are the subjects that `find_subjects` finds.
+    """
+    head = name_before_stop(text) or ""
+    return head if _may_be_name(head) else "", _is_name(head)
+
+
 def subject_key(name: str) -> str:
     """What two spellings of one subject share: case, a leading article and repeated spaces do not count."""
     return " ".join(_without_article(name.casefold().split()))

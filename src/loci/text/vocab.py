@@ -48,6 +48,11 @@ class Vocab:
                 )
         return cls((PAD, MASK, *sorted(characters)))
 
+    def with_characters(self, text: str) -> Vocab:
+        """The vocabulary of a corpus that has these characters as well."""
+        added = Vocab.from_text(text)
+        return Vocab((PAD, MASK, *sorted({*self.symbols[2:], *added.symbols[2:]})))
+
     def __len__(self) -> int:
         return len(self.symbols)
 

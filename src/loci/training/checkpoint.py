@@ -13,11 +13,8 @@ built. Knows nothing of the loop that writes it.
 
 from __future__ import annotations
 
-import errno
 import math
-import os
 import platform
-import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,6 +39,8 @@ from loci.text.vocab import Vocab
 FORMAT = 2
 WEIGHTS, CONFIG, STATE_TENSORS, STATE = "model.safetensors", "config.json", "state.safetensors", "state.json"
 FINAL, BEST = "final", "best"
+SHARD = "shard-"
+"""What the files of a sharded checkpoint begin with."""
 DAMAGED = "the checkpoint is damaged or too old: give another one, RUN/checkpoints/step-…, or train again"
 ROUNDING = 10_000
 _FLOATS = ("F32", "F16", "BF16", "F64")
@@ -140,6 +139,25 @@ def save_checkpoint(
     tensors: Tensors | None = None,
 ) -> None:
     """Write a checkpoint, whole or not at all. `about` (recipe, corpus hash, …) goes into config.json."""
+    with atomic_folder(folder) as temporary:
+        save_file(weights_of(model), temporary / WEIGHTS)
+        if state is not None:
+            save_file(tensors or {}, temporary / STATE_TENSORS)
+        write_about(temporary, model, vocab, about=about, state=state)
+
+
+def weights_of(model: GPT, *, plain: bool = True) -> Tensors:
+    """The weights by name, as a file holds them; or (not `plain`) the model's own tensors, to be written to."""
+    weights = dict(model.state_dict())
+    if model.config.tied_head:
+        del weights["head.weight"]  # the same tensor as the embedding; the file holds it once
+    return {name: tensor.cpu().contiguous() for name, tensor in weights.items()} if plain else weights
+
+
+def write_about(
+    folder: Path, model: GPT, vocab: Vocab, *, about: Mapping[str, Any], state: TrainingState | None
+) -> None:
+    """Write what goes with the weights into a checkpoint's folder; the manifest comes last."""
     config = CheckpointConfig(
         versions={"loci": __version__, "torch": str(torch.__version__), "python": platform.python_version()},
         parameters=model.n_parameters(),
@@ -147,25 +165,10 @@ def save_checkpoint(
         vocabulary=vocab.symbols,
         **about,
     )
-    with atomic_folder(folder) as temporary:
-        weights = {name: tensor.cpu().contiguous() for name, tensor in model.state_dict().items()}
-        if model.config.tied_head:
-            del weights["head.weight"]  # the same tensor as the embedding; the file holds it once
-        _save_tensors(weights, temporary / WEIGHTS)
-        write_json(temporary / CONFIG, msgspec.to_builtins(config))
-        if state is not None:
-            _save_tensors(tensors or {}, temporary / STATE_TENSORS)
-            write_json(temporary / STATE, msgspec.to_builtins(state))
-        write_manifest(temporary, "checkpoint", FORMAT, hashes_of(temporary))
-
-
-def _save_tensors(tensors: Tensors, file: Path) -> None:
-    try:
-        save_file(tensors, file)
-    except SafetensorError as error:  # it says what the system said, and hides the number
-        found = re.search(r"Os \{ code: (\d+)", str(error))
-        number = int(found[1]) if found else errno.EIO
-        raise OSError(number, os.strerror(number), str(file)) from None
+    write_json(folder / CONFIG, msgspec.to_builtins(config))
+    if state is not None:
+        write_json(folder / STATE, msgspec.to_builtins(state))
+    write_manifest(folder, "checkpoint", FORMAT, hashes_of(folder))
 
 
 def read_config(folder: Path) -> CheckpointConfig:
@@ -177,12 +180,15 @@ def read_config(folder: Path) -> CheckpointConfig:
 def _hashes(folder: Path) -> Mapping[str, str]:
     """The hashes of a checkpoint's files, all of which agree."""
     manifest = read_manifest(folder, "checkpoint", FORMAT, remedy=DAMAGED)
-    require_files(folder, manifest, {WEIGHTS, CONFIG, *manifest.sha256}, remedy=DAMAGED)
+    weights = [name for name in manifest.sha256 if name.startswith(SHARD)] or [WEIGHTS]
+    require_files(folder, manifest, {*weights, CONFIG, *manifest.sha256}, remedy=DAMAGED)
     return manifest.sha256
 
 
 def load_checkpoint(folder: Path) -> LoadedModel:
     """The model of one checkpoint folder, in evaluation mode."""
+    if is_sharded(folder):
+        raise LociError("is sharded, a model is wanted in one file", path=folder, remedy="loci consolidate RUN")
     weights_hash, config = _hashes(folder)[WEIGHTS], read_struct(folder / CONFIG, CheckpointConfig, remedy=DAMAGED)
     try:
         vocab, sizes = Vocab(config.vocabulary), GPTConfig.from_dict(config.model)
@@ -219,15 +225,16 @@ def _require_sizes(file: Path, sizes: GPTConfig, config: CheckpointConfig) -> No
         raise LociError(f"holds {elements:,} numbers, fewer than the model in {CONFIG} has", path=file)
 
 
-def load_state(folder: Path) -> tuple[TrainingState, Tensors]:
-    """Where training stood when this checkpoint was written, and the moments and random state."""
+def is_sharded(folder: Path) -> bool:
+    """Whether the processes that trained wrote a part each (`loci.training.shards`)."""
+    return next(folder.glob(f"{SHARD}*"), None) is not None
+
+
+def load_state(folder: Path) -> TrainingState:
+    """Where training stood when this checkpoint was written; `loci.training.shards` reads moments and random state."""
     if not (folder / STATE).exists():
         raise LociError("holds a finished model without its training state", path=folder, remedy="nothing to resume")
-    try:
-        tensors = load_file(folder / STATE_TENSORS)
-    except (SafetensorError, OSError) as error:
-        raise LociError(f"cannot be read: {error}", path=folder / STATE_TENSORS, remedy=DAMAGED) from None
-    return read_struct(folder / STATE, TrainingState, remedy=DAMAGED), tensors
+    return read_struct(folder / STATE, TrainingState, remedy=DAMAGED)
 
 
 def checkpoint_folder(run: Path, total_steps: int) -> Path:

@@ -32,6 +32,8 @@ class Placement:
         x, y = torch.from_numpy(batch.x), torch.from_numpy(batch.y)
         if self.device.type == "cpu":
             return x, y
+        if self.device.type == "cuda":
+            x, y = x.pin_memory(), y.pin_memory()  # only so is the copy made while the device still computes
         return x.to(self.device, non_blocking=True), y.to(self.device, non_blocking=True)
 
     def autocast(self) -> contextlib.AbstractContextManager[object]:
@@ -60,6 +62,17 @@ def choose(device: DeviceName = "auto", precision: PrecisionName = "auto", *, lo
             f"{kind} has no bf16 in hardware, where emulating it is many times slower", remedy="--precision fp32"
         )
     return Placement(where, precision == "bf16" or (precision == "auto" and kind == "cuda" and has_bf16(kind)))
+
+
+def plan(placement: Placement) -> str:
+    """What training will use on this machine, in words: for `loci doctor`."""
+    several = "nccl between processes" if placement.device.type == "cuda" else "gloo between processes"
+    if placement.device.type == "mps":
+        several = "one process only"
+    n = torch.cuda.device_count() if placement.device.type == "cuda" else 1
+    launch = f"; torchrun --nproc_per_node {n} uses all {n} GPUs" if n > 1 else ""
+    pinned = ", pinned memory" if placement.device.type == "cuda" else ""
+    return f"{placement}{pinned}; {several}{launch}"
 
 
 def _best() -> str:

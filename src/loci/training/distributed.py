@@ -1,26 +1,28 @@
-"""Several processes that train one model, started by torchrun: gloo between CPUs, nccl between GPUs.
+"""Several processes that work together, started by torchrun: gloo between CPUs, nccl between GPUs.
 
-Every process holds the whole model, draws each batch and keeps its own rows of it. A part's loss is weighted by its
-share of the targets, so that the sum of all gradients is the gradient of one process with the whole batch. The
-first process writes; its clock and the first wish to stop are everybody's. Alone, all of this does nothing. Knows
-nothing of the loop.
+What they tell each other in small messages: sums of figures, texts, and when all have come this far. The first process
+writes; its clock is everybody's. Alone, all of this does nothing. Knows nothing of models or of the loop; gradients are
+summed in `loci.training.parallel`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
 
 from loci.errors import LociError
 
+T = TypeVar("T")
+
 
 class Group:
-    """The processes that train together; this one is `rank` of `world`."""
+    """The processes that work together; this one is `rank` of `world`."""
 
     def __init__(self, rank: int = 0, world: int = 1, *, device: torch.device = torch.device("cpu")):
         self.rank, self.world, self.device = rank, world, device
@@ -32,6 +34,8 @@ class Group:
             return cls()
         if not dist.is_available():
             raise LociError("this PyTorch cannot train in several processes", remedy="start without torchrun")
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
         return cls(dist.get_rank(), dist.get_world_size(), device=device)
 
@@ -52,53 +56,53 @@ class Group:
     def wait(self) -> None:
         """Until every process has come this far."""
         if self.world > 1:
-            dist.barrier()
+            with peers_wanted():
+                dist.barrier()
 
-    def same_start(self, model: nn.Module) -> None:
-        """Give every process the first one's weights."""
-        if self.world > 1:
-            for tensor in model.state_dict().values():
-                dist.broadcast(tensor, src=0)
-
-    def sum_gradients(self, parameters: Sequence[nn.Parameter], figures: Tensor) -> Tensor:
-        """Add up all processes' gradients, in one message; returns the sum of their `figures`, which travel along."""
+    def total(self, figures: Sequence[float]) -> list[float]:
+        """The sums of every process's figures, the same to the last bit in each."""
         if self.world == 1:
-            return figures
-        for parameter in parameters:
-            if parameter.grad is None:  # a process without a row of a short last batch
-                parameter.grad = torch.zeros_like(parameter)
-        grads = [parameter.grad for parameter in parameters if parameter.grad is not None]
-        flat = torch.cat([*(grad.flatten() for grad in grads), figures.to(grads[0].dtype)])
-        _sum(flat)
-        pieces = torch.split(flat, [*(grad.numel() for grad in grads), figures.numel()])
-        for grad, summed in zip(grads, pieces[:-1], strict=True):
-            grad.copy_(summed.view_as(grad))
-        return pieces[-1]
-
-    def first_clock(self, seconds: float) -> float:
-        """The first process's `seconds`: budgets in minutes must end for all at the same step."""
-        return self._told(seconds if self.first else 0.0)
+            return list(figures)
+        told = torch.tensor(figures, dtype=torch.float64, device=self.device)
+        with peers_wanted():
+            dist.all_reduce(told)
+        return told.tolist()
 
     def anyone(self, wish: bool) -> bool:
         """Whether any process wants it."""
-        return self._told(float(wish)) > 0
+        return self.total([wish])[0] > 0
 
-    def _told(self, figure: float) -> float:
-        """The sum over all processes, the same to the last bit in each."""
+    def from_first(self, value: T) -> T:
+        """What the first process gives: plain data."""
         if self.world == 1:
-            return figure
-        # MPS and CUDA differ in what they know of doubles; single precision is enough for the length of one step.
-        told = torch.tensor(figure, dtype=torch.float32, device=self.device)
-        _sum(told)
-        return float(told)
+            return value
+        told: list[Any] = [value]
+        with peers_wanted():
+            dist.broadcast_object_list(told, src=0)
+        found: T = told[0]
+        return found
+
+    def gathered(self, value: T) -> list[T]:
+        """What every process gives, in the order of their ranks: plain data."""
+        if self.world == 1:
+            return [value]
+        told: list[Any] = [None] * self.world
+        with peers_wanted():
+            dist.all_gather_object(told, value)
+        return told
 
 
-def _sum(tensor: Tensor) -> None:
+@contextlib.contextmanager
+def peers_wanted() -> Iterator[None]:
+    """A message that cannot be sent, because another process has died, is an error of one line."""
     try:
-        dist.all_reduce(tensor)
+        yield
     except RuntimeError as error:
+        text = str(error)
+        if not any(word in text for word in ("onnect", "closed by peer", "imed out", "NCCL")):
+            raise
         raise LociError(
-            f"another process of the group is gone ({str(error).splitlines()[0][:80]})",
+            f"another process of the group is gone ({text.splitlines()[0][:80]})",
             remedy="torchrun --max-restarts N starts all of them again, from the last checkpoint",
         ) from None
 
@@ -106,6 +110,11 @@ def _sum(tensor: Tensor) -> None:
 def local_rank() -> int:
     """This process's number on its machine."""
     return int(os.environ.get("LOCAL_RANK", 0))
+
+
+def processes_here() -> int:
+    """How many processes of the group share this machine."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", 1))
 
 
 def restarted() -> bool:

@@ -11,7 +11,6 @@ import platform
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -25,7 +24,7 @@ LOCK, OWNER = ".lock", ".lock.json"
 class Owner(msgspec.Struct, frozen=True):
     """Who holds a folder."""
 
-    process: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
+    process: int
     host: str
     started: str
 
@@ -57,7 +56,7 @@ def owned(folder: Path) -> Iterator[None]:
 def is_owned(folder: Path) -> bool:
     """Whether a process of this machine is writing the folder now."""
     try:
-        owner = read_struct(folder / OWNER, Owner, remedy="")
+        owner = read_struct(folder / OWNER, Owner)
         os.kill(owner.process, 0)
     except PermissionError:  # it is there, and somebody else's
         return True
@@ -68,6 +67,6 @@ def is_owned(folder: Path) -> bool:
 
 def _owner(folder: Path) -> str:
     try:
-        return str(read_struct(folder / OWNER, Owner, remedy=""))
+        return str(read_struct(folder / OWNER, Owner))
     except LociError:
         return "another process"

@@ -18,20 +18,21 @@ import numpy as np
 import torch
 
 from loci.data.batches import BatchStream
-from loci.errors import LociError, naming
+from loci.errors import LociError
 from loci.model import GPT
 from loci.training import checkpoint as ckpt
-from loci.training.checkpoint import Tensors, TrainingState
+from loci.training.checkpoint import TrainingState
 from loci.training.device import Placement
-from loci.training.distributed import Group
 from loci.training.held_out import due, held_out_loss
 from loci.training.observers import MetricsFile
 from loci.training.optim import make_optimisers, set_rate
+from loci.training.parallel import Engine, local
 from loci.training.plan import Recipe, Stage, to_dict
 from loci.training.prefetch import Prefetch
 from loci.training.reports import CheckpointPolicy, Observer, Outcome, StepReport
 from loci.training.run import read_metrics
 from loci.training.schedule import step_factor
+from loci.training.shards import read_state, restore, save_shards
 from loci.training.sources import TrainingData, make_stream
 from loci.training.state import pack, unpack
 from loci.training.step import ALONE, HERE, StepLoss, step
@@ -54,23 +55,23 @@ class Trainer:
         run: Path,
         model: GPT,
         state: TrainingState,
-        tensors: Tensors | None = None,
+        resumed: Path | None = None,
         *,
         observers: Sequence[Observer] = (),
         checkpoints: CheckpointPolicy = CheckpointPolicy(),
         should_stop: Callable[[], bool] = lambda: False,
         placement: Placement = HERE,
-        group: Group = ALONE,
+        engine: Engine = ALONE,
         clock: Callable[[], float] = time.perf_counter,
     ):
-        """`tensors` are the moments and the random state to go on with.
+        """`model` is wrapped by the `engine`; `resumed` is the checkpoint whose moments and random state to go on with.
 
         `clock` measures budgets in minutes; a processor's own clock does not count what else the machine does.
         """
         self.recipe, self.data, self.run, self.model, self.state = recipe, data, run, model, state
-        self.tensors = tensors or {}
+        self.resumed = resumed
         self.observers, self.checkpoints, self.should_stop = observers, checkpoints, should_stop
-        self.placement, self.group, self.clock = placement, group, clock
+        self.placement, self.engine, self.group, self.clock = placement, engine, engine.group, clock
         self.about: dict[str, Any] = {
             "recipe": to_dict(recipe),
             "corpus_hash": data.corpus.hash,
@@ -85,8 +86,9 @@ class Trainer:
         """Keep the finished model."""
         state = self.state
         about = {**self.about, "total_steps": state.total_steps, "seconds": round(state.seconds, 1)}
+        whole = self.engine.whole(self.model)
         if self.group.first:
-            ckpt.save_checkpoint(self.run / ckpt.FINAL, self.model, self.data.vocab, about=about)
+            ckpt.save_checkpoint(self.run / ckpt.FINAL, whole, self.data.vocab, about=about)
         self.group.wait()
         return self.outcome(finished=True)
 
@@ -112,9 +114,8 @@ class Trainer:
         steps = stream.steps_for(stage.epochs) if stage.epochs is not None else stage.steps
         held_out = self._held_out_stream(index, data)
         optimisers = make_optimisers(model, stage)
-        if state.step:
-            with naming(self.run):
-                unpack(self.tensors, optimisers, self.placement.device)
+        if state.step and self.resumed is not None:
+            unpack(read_state(self.resumed, optimisers), optimisers, self.placement.device)
         if not state.step or not group.first:  # the checkpoint holds the first process's random state alone
             torch.manual_seed(_dropout_seed(self.recipe.seed, index, group.rank, state.step))
         model.train()
@@ -126,20 +127,28 @@ class Trainer:
                 rate = step_factor(stage, step=state.step, progress=progress, before=before, after=state.tokens)
                 rate *= state.rate_factor
                 set_rate(optimisers, rate)
-                loss = step(model, work, stage, optimisers, placement=self.placement, group=group)
+                loss = step(model, work, stage, optimisers, placement=self.placement, engine=self.engine)
+                now = self.clock()
+                # One message: losses add up, the first process's clock is everybody's, as is anybody's wish to stop.
+                own = (now - begun, self._due(state.total_steps + 1)) if group.first else (0.0, False)
+                language, shaping, seconds, save, stop = group.total(
+                    (loss.language, loss.shaping, *own, self.should_stop())
+                )
+                begun = now
+                loss = loss._replace(language=language, shaping=shaping)
                 if not loss.finite:
                     raise _Diverged(
                         "the loss is not a number" if loss.norm == loss.norm else "the gradient is no number"
                     )
-                now = self.clock()
-                self._count(work.characters, group.first_clock(now - begun))
-                begun = now
+                self._count(loss.characters, seconds)
                 done = min(1.0, _progress(stage, steps, state))
-                measured = held_out is not None and due(progress, done)
-                unseen = held_out_loss(model, held_out, self.placement) if held_out is not None and measured else None
+                unseen = None
+                if stage.held_out and due(progress, done):
+                    whole = self.engine.whole(model)
+                    unseen = held_out_loss(whole, held_out, self.placement) if held_out is not None else None
+                    self._keep_best(unseen, whole)
                 self._report(stage, loss, stage.lr * rate, done, unseen)
-                stop = group.anyone(self.should_stop())
-                if stop or self._due():
+                if stop or save:
                     self._save(index, optimisers)
                 if stop:
                     return False
@@ -159,7 +168,8 @@ class Trainer:
 
     def _require_weights(self) -> None:
         """No checkpoint is written of weights that are no numbers."""
-        if not all(bool(torch.isfinite(parameter).all()) for parameter in self.model.parameters()):
+        whole = all(bool(torch.isfinite(local(parameter)).all()) for parameter in self.model.parameters())
+        if self.group.anyone(not whole):
             raise _Diverged("a weight is not a number")
 
     def _go_back(self, index: int, what: str) -> None:
@@ -167,7 +177,7 @@ class Trainer:
         stage, at, factor = self.recipe.stages[index], self.state.step + 1, self.state.rate_factor / 2
         self.group.wait()  # until nobody writes
         good = ckpt.latest(self.run)
-        state, tensors = ckpt.load_state(good) if good is not None else (None, {})
+        state = ckpt.load_state(good) if good is not None else None
         if stage.divergence == "stop" or factor < LEAST_RATE or good is None or state is None or state.stage != index:
             raise LociError(
                 f"{what} at step {at} of stage {stage.name}: training diverged"
@@ -176,8 +186,8 @@ class Trainer:
                 remedy=f"lower the learning rate (--set {stage.name}.lr={stage.lr / 3:.2g}), or let it be halved there "
                 f"(--set {stage.name}.divergence=halve-rate)",
             )
-        self.model.load_state_dict(ckpt.load_checkpoint(good).model.state_dict())
-        self.state, self.tensors = state, tensors
+        restore(self.model, good)
+        self.state, self.resumed = state, good
         self.state.rate_factor = factor
         for observer in self.observers:
             if isinstance(observer, MetricsFile):
@@ -192,11 +202,11 @@ class Trainer:
         self.best = min(found, default=math.inf)
         return make_stream(stage, index, self.recipe, data, self.model.config.block_size, held_out=True)
 
-    def _keep_best(self, held_out: float) -> None:
-        if held_out < self.best:
+    def _keep_best(self, held_out: float | None, model: GPT) -> None:
+        if held_out is not None and held_out < self.best:
             self.best = held_out
             about = {**self.about, "total_steps": self.state.total_steps, "seconds": round(self.state.seconds, 1)}
-            ckpt.save_checkpoint(self.run / ckpt.BEST, self.model, self.data.vocab, about=about)
+            ckpt.save_checkpoint(self.run / ckpt.BEST, model, self.data.vocab, about=about)
 
     def _report(self, stage: Stage, loss: StepLoss, lr: float, progress: float, held_out: float | None) -> None:
         state = self.state
@@ -212,31 +222,28 @@ class Trainer:
             state.seconds,
             held_out,
         )
-        if held_out is not None:
-            self._keep_best(held_out)
         for observer in self.observers:
             observer.on_step(report)
 
-    def _due(self) -> bool:
+    def _due(self, total_steps: int) -> bool:
         if self.checkpoints.every_steps is not None:
-            return self.state.total_steps % self.checkpoints.every_steps == 0
+            return total_steps % self.checkpoints.every_steps == 0
         return time.perf_counter() - self.saved_at > self.checkpoints.every_minutes * 60
 
     def _save(self, stage: int, optimisers: Sequence[torch.optim.Optimizer]) -> None:
         self.state.stage = stage
-        self.saved_at = time.perf_counter()
         self._require_weights()
-        if not self.group.first:
-            return
         for observer in self.observers:
             observer.on_checkpoint(self.state.total_steps)
-        folder, tensors = (
-            ckpt.checkpoint_folder(self.run, self.state.total_steps),
-            pack(optimisers, self.placement.device),
-        )
-        vocab = self.data.vocab
-        ckpt.save_checkpoint(folder, self.model, vocab, about=self.about, state=self.state, tensors=tensors)
-        ckpt.prune(self.run, self.checkpoints.keep)
+        folder = ckpt.checkpoint_folder(self.run, self.state.total_steps)
+        tensors, vocab = pack(optimisers, self.placement.device), self.data.vocab
+        kept: dict[str, Any] = {"about": self.about, "state": self.state, "tensors": tensors}
+        if self.engine.sharded:
+            save_shards(folder, self.model, vocab, **kept, group=self.group)
+        elif self.group.first:
+            ckpt.save_checkpoint(folder, self.model, vocab, **kept)
+        if self.group.first:
+            ckpt.prune(self.run, self.checkpoints.keep)
         self.saved_at = time.perf_counter()
 
 

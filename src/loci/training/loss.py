@@ -32,7 +32,10 @@ def next_character_loss(model: GPT, x: Int[Tensor, "B T"], y: Int[Tensor, "B T"]
     shaped = stage is not None and bool(stage.focus or stage.near)
     hidden, trace = model.hidden(x, trace=shaped)
     in_loss = y != IGNORED
-    language = F.cross_entropy(model.logits(picked(hidden, in_loss)), y[in_loss])
+    targets = y[in_loss]
+    # The mean of nothing is no number; its sum is 0, with gradients of 0 for every weight.
+    reduction = "mean" if len(targets) else "sum"
+    language = F.cross_entropy(model.logits(picked(hidden, in_loss)), targets, reduction=reduction)
     total = language
     if stage is not None and trace is not None:
         positions = x != PAD_ID

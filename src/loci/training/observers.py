@@ -10,7 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from loci.files import writing
 from loci.training.reports import StepReport
 from loci.training.run import METRICS, rewind_metrics
 
@@ -30,15 +29,13 @@ class MetricsFile:
         if report.held_out is None:
             del row["held_out"]
         row["loss"], row["lr"] = report.loss, report.lr  # these two to the last bit
-        with writing(self.run / METRICS):
-            self.handle.write(json.dumps(row) + "\n")
+        self.handle.write(json.dumps(row) + "\n")
         if time.perf_counter() - self.flushed > FLUSH_SECONDS:
             self.on_checkpoint(report.total_steps)
 
     def on_checkpoint(self, total_steps: int) -> None:
         """Flush."""
-        with writing(self.run / METRICS):
-            self.handle.flush()
+        self.handle.flush()
         self.flushed = time.perf_counter()
 
     def rewind(self, total_steps: int) -> None:
@@ -49,8 +46,7 @@ class MetricsFile:
 
     def close(self) -> None:
         """Flush and close."""
-        with writing(self.run / METRICS):
-            self.handle.close()
+        self.handle.close()
 
 
 class TensorBoard:

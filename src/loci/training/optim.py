@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.model.gpt import GPT
+from loci.training.parallel import gathered, sharded_like
 from loci.training.plan import DecayGroups, Stage
 
 #: Coefficients of the quintic iteration: fast at zero, settling near one.
@@ -60,7 +61,7 @@ def _factor(gram: Float[Tensor, "N m m"], steps: int) -> Float[Tensor, "N m m"]:
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum, orthogonalised; for matrices only."""
+    """Momentum, orthogonalised; for matrices only. A sharded matrix is gathered for it: each process works on all."""
 
     def __init__(self, params: Iterable[Tensor], lr: float, momentum: float = 0.95, weight_decay: float = 0.0):
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
@@ -79,7 +80,7 @@ class Muon(torch.optim.Optimizer):
                     state["momentum"] = torch.zeros_like(parameter)
                 momentum = state["momentum"]
                 momentum.lerp_(parameter.grad, 1 - group["momentum"])
-                nesterov = parameter.grad.lerp(momentum, group["momentum"])
+                nesterov = gathered(parameter.grad.lerp(momentum, group["momentum"]))
                 wide = (
                     nesterov if nesterov.shape[0] <= nesterov.shape[1] else nesterov.mT
                 )  # tall and wide share a stack
@@ -91,7 +92,8 @@ class Muon(torch.optim.Optimizer):
                     scale = max(1.0, rows / columns) ** 0.5  # tall matrices would otherwise move too little
                     if group["weight_decay"]:
                         parameter.mul_(1 - group["lr"] * group["weight_decay"])
-                    parameter.add_(update if rows <= columns else update.mT, alpha=-group["lr"] * scale)
+                    moved = sharded_like(parameter, update if rows <= columns else update.mT)
+                    parameter.add_(moved, alpha=-group["lr"] * scale)
 
 
 def decayed(model: GPT, groups: DecayGroups = "matrices") -> tuple[list[nn.Parameter], list[nn.Parameter]]:

@@ -67,9 +67,9 @@ class TrainingData:
     def vocab(self) -> Vocab:
         """The characters of the corpus and of what is asked and said: statements may lack the question mark."""
         if self.questions is None:
-            return Vocab.from_text(self.corpus.raw)
+            return self.corpus.vocab
         asked = [question.text + "".join(question.answers) for question in self.questions]
-        return Vocab.from_text("".join([self.corpus.raw, NOT_TOLD, *asked]))
+        return self.corpus.vocab.with_characters("".join([NOT_TOLD, *asked]))
 
     @cached_property
     def reading_examples(self) -> list[ReadingExample]:
@@ -94,15 +94,15 @@ class TrainingData:
         chosen = {question.text for question in answered[apart - 1 :: apart]}
         return tuple(question for question in answered if question.text in chosen)
 
-    @cached_property
-    def lines(self) -> list[Line]:
+    @property
+    def lines(self) -> Sequence[Line]:
         """The lines of the corpus that say anything."""
-        return [line for line in self.corpus if line.text.strip()]
+        return self.corpus.filled
 
     @cached_property
     def subjects(self) -> list[str]:
         """Whom the lines are about, each once."""
-        return list(dict.fromkeys(line.subject for line in self.lines if line.subject))
+        return list(self.corpus.by_subject)
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:

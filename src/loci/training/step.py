@@ -1,7 +1,7 @@
 """One step: the gradient of a step's batches, wherever they are worked on, and the move along it.
 
 A step in several parts, or over several processes, has the gradient of the whole: each part's mean is weighted by its
-share of the targets. Knows nothing of schedules, clocks or checkpoints.
+share of the targets of all. Knows nothing of schedules, clocks or checkpoints.
 """
 
 from __future__ import annotations
@@ -16,17 +16,19 @@ from torch import Tensor
 from loci.data.example import Batch, StepBatches
 from loci.model import GPT
 from loci.training.device import Placement
-from loci.training.distributed import Group
-from loci.training.loss import Loss, next_character_loss
+from loci.training.loss import Loss
+from loci.training.parallel import Engine, gathered
 from loci.training.plan import Stage
 
 
 class StepLoss(NamedTuple):
-    """The loss of language and what shaping added, over the whole step, and the gradient's norm where it is clipped."""
+    """This process's part of the loss of language and of what shaping added (they add up over the processes), the
+    whole gradient's norm where it is clipped, and the whole step's characters."""
 
     language: float
     shaping: float
     norm: float = 0.0
+    characters: int = 0
 
     @property
     def finite(self) -> bool:
@@ -34,7 +36,7 @@ class StepLoss(NamedTuple):
         return all(map(math.isfinite, self))
 
 
-ALONE = Group()
+ALONE = Engine()
 HERE = Placement()
 
 
@@ -45,22 +47,22 @@ def step(
     optimisers: Sequence[torch.optim.Optimizer],
     *,
     placement: Placement = HERE,
-    group: Group = ALONE,
+    engine: Engine = ALONE,
     done: Callable[[str], None] = lambda phase: None,
 ) -> StepLoss:
     """Move the weights by one step; gradients stay in place until the next.
 
     `done` hears of the end of each phase (forward, backward, optimiser), for a benchmark's clock.
     """
-    losses = backward(model, work, stage, placement=placement, group=group, done=done)
+    losses, characters = backward(model, work, stage, placement=placement, engine=engine, done=done)
     if stage.clip:
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), stage.clip)
+        norm = gathered(torch.nn.utils.clip_grad_norm_(model.parameters(), stage.clip))
         losses = torch.cat((losses, norm[None].to(losses.dtype)))
     for optimiser in optimisers:
         optimiser.step()
-    found = StepLoss(*losses.tolist())  # the one place where the step waits for the device
+    language, shaping, *clipped = losses.tolist()  # the one place where the step waits for the device
     done("optimiser")
-    return found
+    return StepLoss(language, shaping, clipped[0] if clipped else 0.0, characters)
 
 
 def backward(
@@ -69,28 +71,38 @@ def backward(
     stage: Stage,
     *,
     placement: Placement = HERE,
-    group: Group = ALONE,
+    engine: Engine = ALONE,
     done: Callable[[str], None] = lambda phase: None,
-) -> Tensor:
-    """Leave the gradient of the whole step in the parameters; returns language and shaping loss as one tensor."""
+) -> tuple[Tensor, int]:
+    """Leave the gradient of the whole step in the parameters.
+
+    Returns this process's part of the language and shaping loss as one tensor, and the whole step's characters.
+    """
     model.zero_grad(set_to_none=True)
-    whole = group.world == 1 and len(work.parts) == 1
+    targets, characters = map(int, engine.group.total((work.targets, work.characters)))
+    whole = engine.group.world == 1 and len(work.parts) == 1
     figures = torch.zeros(2, device=placement.device)
-    for part in work.parts:
+    for number, part in enumerate(work.parts, start=1):
         x, y = placement.tensors(part)
-        with placement.autocast():
-            loss = next_character_loss(model, x, y, stage)
-        scaled = loss if whole else _share(loss, part, work)
-        done("forward")
-        scaled.total.backward()  # type: ignore[no-untyped-call]
+        with engine.part(last=number == len(work.parts)):
+            with placement.autocast():
+                loss = engine.loss(model, x, y, stage)
+            scaled = loss if whole else _share(loss, part, targets, characters)
+            done("forward")
+            total = scaled.total if engine.divisor == 1 else scaled.total * engine.divisor
+            total.backward()  # type: ignore[no-untyped-call]
         figures += torch.stack((scaled.language.detach(), (scaled.total - scaled.language).detach()))
         done("backward")
-    return group.sum_gradients(list(model.parameters()), figures)
+    return figures, characters
 
 
-def _share(loss: Loss, part: Batch, work: StepBatches) -> Loss:
-    """A part's contribution to the step's means: of language by targets, of shaping by characters."""
-    language = loss.language * (part.n_targets / work.targets)
+def _share(loss: Loss, part: Batch, targets: int, characters: int) -> Loss:
+    """A part's contribution to the step's means: of language by targets, of shaping by characters.
+
+    A part without a target contributes nothing: it only takes part in the messages.
+    """
+    language = loss.language * (part.n_targets / max(1, targets))
     if loss.total is loss.language:
         return Loss(language, language)
-    return Loss(language + (loss.total - loss.language) * (part.n_characters / work.characters), language)
+    share = part.n_characters / characters if part.n_targets else 0.0
+    return Loss(language + (loss.total - loss.language) * share, language)

@@ -99,7 +99,12 @@ def intervened(library: Library, wanted: requests.Intervene) -> dict[str, Any]:
     asked = [wanted.question, *([wanted.patch_from] if wanted.patch_from is not None else [])]
     answer, *other = run.ask_all(asked, lines=0)
     found = intervene(
-        run.loaded.model, run.loaded.vocab, answer, ablate=wanted.ablate, patch_from=other[0] if other else None
+        run.loaded.model,
+        run.loaded.vocab,
+        answer,
+        ablate=wanted.ablate,
+        patch_from=other[0] if other else None,
+        patch_heads=wanted.patch_heads,
     )
     (before, p), (after, q) = found.before, found.after
     return {

@@ -76,7 +76,10 @@ class Intervene(_Request):
     ablate: list[tuple[Annotated[int, Field(ge=0, le=1000)], Annotated[int, Field(ge=0, le=1000)]]] = Field(
         default=[], max_length=256
     )
-    patch_from: Text | None = Field(default=None, description="A question of the same length whose name is patched in.")
+    patch_from: Text | None = Field(default=None, description="A question whose name, or whose heads, are patched in.")
+    patch_heads: list[tuple[Annotated[int, Field(ge=0, le=1000)], Annotated[int, Field(ge=0, le=1000)]]] = Field(
+        default=[], max_length=256, description="(block, head) pairs taken from that question instead of its name."
+    )
 
 
 class StartTraining(_Request):

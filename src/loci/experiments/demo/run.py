@@ -20,7 +20,7 @@ from pathlib import Path
 from loci.answering.evidence import EvidenceIndex
 from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import most_common_answer, most_common_answer_baseline
-from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, Row, write_rows
+from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, Row, read_rows, write_rows
 from loci.experiments.demo.page import demo_report
 from loci.experiments.demo.result import DemoResult, Example, SystemResult, system_result
 from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
@@ -106,10 +106,11 @@ def _learned(
     loaded = trial(made, data, folder, system.name, hooks)
     rows: list[Row] = []
     for split, questions in asked.items():
-        # About people nobody wrote about, what counts is whether the run would say anything at all.
-        said = ask_rows(loaded, questions, split=split, withhold=split == NEVER_READ)
-        write_rows(folder / PREDICTIONS / f"{FILES[split]}.jsonl", said)
-        rows += said
+        file = folder / PREDICTIONS / f"{FILES[split]}.jsonl"
+        if not file.exists():
+            # About people nobody wrote about, what counts is whether the run would say anything at all.
+            write_rows(file, ask_rows(loaded, questions, split=split, withhold=split == NEVER_READ))
+        rows += read_rows(file)
     return system_result(system.name, system.explanation, rows, read_metrics(folder)), rows
 
 

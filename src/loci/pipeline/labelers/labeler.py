@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
 from loci.text.questions import Questions
+from loci.training.distributed import Group
 
 
 class Stopped(Exception):
@@ -24,6 +25,8 @@ class Progress:
     should_stop: Callable[[], bool] = lambda: False
     parts: Path | None = None
     """A file for what is done so far: a labelling that was stopped or killed goes on from it."""
+    group: Group = field(default_factory=Group)
+    """The processes that label together: each reads its own part, and all get everything."""
 
     def __call__(self, done: int, total: int) -> None:
         """So much of so much is done. Call it every second or so: this is where `Stopped` is raised."""

@@ -8,6 +8,7 @@ made of the labels.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ from loci.data.prompts import reading_prompt
 from loci.data.reading import shortened
 from loci.pipeline.labelers.answer_prior import AnswerPrior
 from loci.pipeline.labelers.confidence import Label
-from loci.pipeline.labelers.labeler import Progress
+from loci.pipeline.labelers.labeler import Progress, Stopped
 from loci.text.corpus import Line
 from loci.text.relations import Relation
 from loci.text.spans import word_spans
@@ -66,22 +67,36 @@ def read_lines(
     loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader], known: set[Asked], progress: Progress
 ) -> dict[Asked, Label]:
     """What the lines answer about every subject for every relation, but those `known`: the best label of all lines."""
-    jobs = sorted(_jobs(loaded, lines, readers, known), key=lambda job: -job.width)
-    found: list[Label] = []
-    with _Parts(progress.parts, _fingerprint(loaded, jobs)) as parts:
-        found += parts.labels[: len(jobs)]
-        while len(found) < len(jobs):
-            progress(len(found), len(jobs))
-            part = jobs[len(found) : len(found) + PART]
-            read = list(_read(loaded, part))
-            parts.add(read)
-            found += read
+    jobs, group = sorted(_jobs(loaded, lines, readers, known), key=lambda job: -job.width), progress.group
+    numbers = range((len(jobs) + PART - 1) // PART)
+    own = [job for number in numbers[group.rank :: group.world] for job in jobs[number * PART : (number + 1) * PART]]
+    read = _read_own(loaded, own, progress)
+    if group.anyone(read is None):
+        raise Stopped
     progress.told(len(jobs), len(jobs))
+    queues = [iter(one or ()) for one in group.gathered(read)]
+    found = [label for number in numbers for label in itertools.islice(queues[number % group.world], PART)]
     best: dict[Asked, Label] = {}
     for job, label in sorted(zip(jobs, found, strict=True), key=lambda pair: pair[0].line.number):
         if job.asked not in best or label.weight > best[job.asked].weight:
             best[job.asked] = label
     return best
+
+
+def _read_own(loaded: LoadedModel, jobs: Sequence[_Job], progress: Progress) -> list[Label] | None:
+    """This process's labels; None when it was stopped."""
+    found: list[Label] = []
+    try:
+        with _Parts(progress.parts, _fingerprint(loaded, jobs)) as parts:
+            found += parts.labels[: len(jobs)]
+            while len(found) < len(jobs):
+                progress(len(found) * progress.group.world, len(jobs) * progress.group.world)
+                read = list(_read(loaded, jobs[len(found) : len(found) + PART]))
+                parts.add(read)
+                found += read
+    except Stopped:
+        return None
+    return found
 
 
 def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader], known: set[Asked]) -> Iterator[_Job]:

@@ -88,6 +88,7 @@ def accuracy_section(comparison: Comparison) -> Section:
                 "answered.",
             ),
             Table(["run", *map(_column, splits), *(["withheld"] if silence else [])], rows),
+            *_silences(comparison),
             *([pairwise] if comparison.pairwise else []),
             *_by_relation(comparison),
         ],
@@ -105,6 +106,17 @@ def _by_relation(comparison: Comparison) -> list[Table]:
         return []
     rows: list[list[Cell]] = [[run, *(rates.get(name) for name in names)] for run, rates in asked]
     return [Table(["run", *names], rows, f"Each relation for itself: questions about {headline(comparison)}.")]
+
+
+def _silences(comparison: Comparison) -> list[Table]:
+    """Why the runs are silent, where they say so."""
+    rows: list[list[Cell]] = [
+        [swatch(index, entry.name), _column(split), ", ".join(f"{why}: {n}" for why, n in sorted(reasons.items()))]
+        for index, entry, card in comparison
+        for split, reasons in card.silences.items()
+    ]
+    caption = "How often a run was silent by itself, and why; what a threshold withholds is not counted."
+    return [Table(["run", "asked about", "silent because"], rows, caption)] if rows else []
 
 
 def _better_first(test: Pairwise, names: list[str]) -> list[Cell]:

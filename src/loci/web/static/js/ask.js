@@ -61,7 +61,7 @@ export async function show(page, values) {
       const kinds = await get(`/api/runs/${encodeURIComponent(run)}/people`);
       const groups = Object.entries(kinds);
       people.replaceChildren(el("h2", {}, "Somebody to try"), ...(groups.length ? groups.map(([kind, questions]) => el("div", {}, el("h3", {}, kind), el("div", { class: "chips" },
-        questions.slice(0, 8).map(({ subject, question }) => el("button", { class: "chip", type: "button", title: question, on: { click: () => { input.value = question; ask(); } } }, subject))))) : [el("p", { class: "note" }, "The run’s text is not next to it, so no names can be offered. Any question will do.")]));
+        questions.slice(0, 8).map(({ subject, question }) => el("button", { class: "chip", type: "button", title: question, on: { click: () => { input.value = question; ask(); form.scrollIntoView({ behavior: "smooth" }); } } }, subject))))) : [el("p", { class: "note" }, "The run’s text is not next to it, so no names can be offered. Any question will do.")]));
     } catch (error) { people.replaceChildren(failed(error)); }
   }
 
@@ -84,11 +84,11 @@ function answerCard(answer, run) {
     el("p", { class: `answer ${answer.known ? "known" : "silent"}` }, answer.answer),
     answer.silence ? el("p", { class: "why" }, why(answer)) : null,
     answer.silence === "unreadable" ? null : scale(answer),
-    !answer.known && answer.text ? el("p", { class: "note" }, `Its best guess would be ${answer.text}.`) : null,
-    rivals.length ? [el("h3", {}, "Answers it considered"), bars([{ name: answer.text, value: answer.probability, of: 1 }, ...rivals.map((rival) => ({ name: rival.text, value: rival.probability, of: 1 }))])] : null,
     answer.known || !reasons.length ? null : [el("h3", {}, "Why it is silent"), bars(reasons.map(([name, value]) => ({ name: REASONS[name] ?? name, value, of: 1 })))],
+    answer.probability < 0.01 && !answer.known ? null : [!answer.known && answer.text ? el("p", { class: "note" }, `Its best guess would be ${answer.text}.`) : null,
+      rivals.length ? [el("h3", {}, "Answers it considered"), bars([{ name: answer.text, value: answer.probability, of: 1 }, ...rivals.map((rival) => ({ name: rival.text, value: rival.probability, of: 1 }))])] : null],
     answer.recited ? [el("h3", {}, "What it remembered"), el("p", { class: "evidence" }, marked(answer.recited, answer.text))] : null,
-    (answer.evidence ?? []).length ? [el("h3", {}, "Lines of the text"), answer.evidence.map((line) => el("p", { class: `evidence${line.marks.length ? " supports" : ""}` }, segments(line.text, line.marks), el("span", { class: "note" }, ` line ${line.line}`)))] : null,
+    (answer.evidence ?? []).length ? [el("h3", {}, answer.in_corpus === false ? "The nearest lines of the text" : "Lines of the text"), answer.evidence.map((line) => el("p", { class: `evidence${line.marks.length ? " supports" : ""}` }, segments(line.text, line.marks), el("span", { class: "note" }, ` line ${line.line}`)))] : null,
     opener, inside);
 }
 

@@ -17,6 +17,8 @@ export async function show(page, values) {
   const thumbs = el("div"), message = el("div"), says = el("p", { class: "note" }), change = el("div", { "aria-live": "polite" });
   const patch = el("input", { type: "text", placeholder: "the same question about somebody else", maxlength: "1000" });
 
+  const what = el("select", {}, el("option", { value: "name" }, "its name, at every layer"), el("option", { value: "head" }, "the chosen head only"));
+
   const weight = (l, h, i, j) => { const { values: v, shape } = seen.layers[l]; return v[(h * shape[1] + i) * shape[2] + j]; };
   const board = canvas((width) => Math.min(width, 620), (context, width, height) => {
     if (!seen) return;
@@ -79,7 +81,7 @@ export async function show(page, values) {
   async function compare() {
     change.replaceChildren(loading("Asking twice…"));
     try {
-      const found = await post("/api/intervene", { run, question: input.value, ablate: [...off].map((pair) => pair.split(".").map(Number)), patch_from: patch.value.trim() || null });
+      const found = await post("/api/intervene", { run, question: input.value, ablate: [...off].map((pair) => pair.split(".").map(Number)), patch_from: patch.value.trim() || null, patch_heads: patch.value.trim() && what.value === "head" ? [chosen] : [] });
       change.replaceChildren(el("p", {}, "Untouched: ", el("strong", {}, found.before.text), ` (${percent(found.before.probability)}). Now: `, el("strong", {}, found.after.text), ` (${percent(found.after.probability)}); the first answer has ${percent(found.before_now)} left.`));
     } catch (error) { change.replaceChildren(failed(error)); }
   }
@@ -87,7 +89,7 @@ export async function show(page, values) {
   const picker = await runPicker({ chosen: run, onChange: (name) => { run = name; off.clear(); look(); } });
   page.append(el("form", { class: "card row", on: { submit: (event) => { event.preventDefault(); look(); } } }, picker.box, field("Text", input, "field grow"), el("button", { type: "submit" }, "Look"), message),
     el("div", { class: "grid" }, el("div", { class: "card" }, el("h2", {}, "Layers × heads"), thumbs, el("p", {}), toggle, el("p", {}),
-      el("h3", {}, "What the answer becomes"), field("Patch in the name of", patch), el("p", {}), el("button", { class: "quiet", type: "button", on: { click: compare } }, "Ask with these changes"), change),
+      el("h3", {}, "What the answer becomes"), field("Take from another question", patch), field("What is taken", what), el("p", {}), el("button", { class: "quiet", type: "button", on: { click: compare } }, "Ask with these changes"), change),
       el("div", { class: "card" }, el("h2", {}, "The chosen head"), says, board, el("h3", {}, "Its strongest looks"), arcs)));
   await look();
   const repaint = () => { if (seen) draw(); };

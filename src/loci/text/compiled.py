@@ -1,0 +1,293 @@
+"""A large corpus, compiled once into arrays that are mapped into memory: reading it again takes no time and no memory.
+
+    wiki.txt.compiled/  ids.npy           every character of the text as an id of the corpus's own vocabulary
+                        offsets.npy       where each line begins
+                        subjects.npy, subject_offsets.npy    the subjects' names, UTF-8, line after line
+                        names.npy, keys.npy, by_key.npy      hashes of the names, to find the lines of a subject
+                        corpus.json       vocabulary, hash of the text
+                        manifest.json     hashes of all these files
+
+All processes of a machine share the mapped pages. It is compiled anew when the text's hash is another one. `read_large`
+gives a `Corpus` whose lines are made when they are asked for. Knows nothing of batches or models.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+from filelock import FileLock
+from numpy.typing import NDArray
+
+from loci.errors import LociError
+from loci.files import read_struct, sha256_file
+from loci.manifest import read_manifest, require_files
+from loci.text.compiling import ABOUT, FORMAT, KIND, About, Array, compile_corpus, name_hash
+from loci.text.corpus import Corpus, Line
+from loci.text.findings import Finding
+from loci.text.subjects import SubjectIndex, subject_key
+from loci.text.vocab import Vocab
+
+LARGE = 32 << 20
+"""Bytes from which on a corpus is compiled; a smaller one is read into memory in a second or two."""
+_ARRAYS = ("ids", "offsets", "subjects", "subject_offsets", "names", "keys", "by_key")
+_REMEDY = "remove the folder: it is compiled anew"
+
+
+def is_large(path: Path) -> bool:
+    """Whether a corpus is large enough to be compiled."""
+    return path.is_file() and path.stat().st_size >= LARGE
+
+
+def read_large(path: Path) -> Corpus | None:
+    """The corpus of a text file as mapped arrays, compiled if need be; None where it must be read in memory."""
+    folder = path.with_name(f"{path.name}.compiled")
+    if not os.access(path.parent, os.W_OK):
+        home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+        folder = home / "loci" / f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}.compiled"
+    digest = sha256_file(path)
+    if (found := _opened(folder, path, digest)) is not None:
+        return found
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_name(f".{folder.name}.lock")):  # of several processes one compiles, the others wait
+        if (found := _opened(folder, path, digest)) is None:
+            if not compile_corpus(path, folder, digest):
+                return None
+            found = _opened(folder, path, digest)
+    return found
+
+
+def _opened(folder: Path, path: Path, digest: str) -> CompiledCorpus | None:
+    if not folder.is_dir():
+        return None
+    try:
+        manifest = read_manifest(folder, KIND, FORMAT, remedy=_REMEDY)
+        about = read_struct(folder / ABOUT, About, remedy=_REMEDY)
+        if about.sha256 != digest:
+            return None
+        require_files(folder, manifest, [ABOUT, *(f"{name}.npy" for name in _ARRAYS)], remedy=_REMEDY)
+    except LociError:
+        return None  # damaged, or of another version: compiled anew
+    arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _ARRAYS}
+    return CompiledCorpus(path, about, arrays)
+
+
+class MappedLine(Line):
+    """A line that is looked up when it is read."""
+
+    def __init__(self, corpus: CompiledCorpus, index: int):
+        object.__setattr__(self, "_corpus", corpus)
+        object.__setattr__(self, "_index", index)
+
+    @property
+    def number(self) -> int:
+        """Its number in the file."""
+        return self._index + 1  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def subject(self) -> str:
+        """Whom it is about."""
+        return self._corpus.subject(self._index)  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._corpus.text(self._index)  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def length(self) -> int:
+        """Its characters."""
+        return self._corpus.length(self._index)  # type: ignore[attr-defined, no-any-return]
+
+    def ids(self, vocab: Vocab) -> NDArray[np.int64]:
+        """Its characters as ids of a vocabulary."""
+        return self._corpus.encoded(self._index, vocab)  # type: ignore[attr-defined, no-any-return]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Line) and (self.number, self.subject, self.text) == (
+            other.number,
+            other.subject,
+            other.text,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.number, self.text))
+
+    def __repr__(self) -> str:
+        return f"Line({self.number}, {self.subject!r}, {self.text!r})"
+
+
+class MappedLines(Sequence[Line]):
+    """Some lines of a compiled corpus, or all of them."""
+
+    def __init__(self, corpus: CompiledCorpus, chosen: Array | None = None):
+        self.corpus, self.chosen = corpus, chosen
+
+    def __len__(self) -> int:
+        return len(self.corpus.offsets) - 1 if self.chosen is None else len(self.chosen)
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Line]: ...
+    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
+        if isinstance(index, slice):
+            chosen = np.arange(*index.indices(len(self)))
+            return MappedLines(self.corpus, chosen if self.chosen is None else self.chosen[chosen])
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index %= len(self)
+        return MappedLine(self.corpus, index if self.chosen is None else int(self.chosen[index]))
+
+
+class CompiledCorpus(Corpus):
+    """A `Corpus` whose lines are in mapped arrays."""
+
+    def __init__(self, path: Path, about: About, arrays: Mapping[str, Array], added: Mapping[int, str] | None = None):
+        own = {"path": path, "findings": (), "about_text": about, "arrays": arrays, "added": dict(added or {})}
+        own |= {"offsets": arrays["offsets"], "symbols": np.array([ord(symbol) for symbol in about.symbols], "<u4")}
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "lines", MappedLines(self))
+        object.__setattr__(self, "_tables", {})
+
+    path: Path
+    findings: tuple[Finding, ...]
+    about_text: About
+    arrays: Mapping[str, Array]
+    added: dict[int, str]
+    """Subjects that questions name, of lines that tell none themselves."""
+    offsets: Array
+    symbols: Array
+    _tables: dict[str, Array]
+
+    def text(self, index: int) -> str:
+        """The text of a line."""
+        return self._text(int(self.offsets[index]), int(self.offsets[index + 1]) - 1)
+
+    def _text(self, start: int, stop: int) -> str:
+        return self.symbols[self.arrays["ids"][start:stop]].tobytes().decode("utf-32-le")
+
+    def length(self, index: int) -> int:
+        """The characters of a line."""
+        return int(self.offsets[index + 1]) - int(self.offsets[index]) - 1
+
+    def encoded(self, index: int, vocab: Vocab) -> NDArray[np.int64]:
+        """The characters of a line as ids of another vocabulary."""
+        table = self._tables.get(vocab.hash)
+        if table is None:
+            table = self._tables[vocab.hash] = np.array(
+                [vocab.ids.get(symbol, -1) for symbol in self.about_text.symbols]
+            )
+        found: NDArray[np.int64] = table[self.arrays["ids"][self.offsets[index] : self.offsets[index + 1] - 1]]
+        if len(found) and found.min() < 0:
+            vocab.encode(self.text(index))  # says what is missing
+        return found
+
+    def subject(self, index: int) -> str:
+        """The subject of a line."""
+        begin, end = self.arrays["subject_offsets"][index : index + 2]
+        return self.arrays["subjects"][begin:end].tobytes().decode() or self.added.get(index, "")
+
+    @property
+    def raw(self) -> str:
+        """The whole text, put together anew each time: prefer the lines."""
+        end = int(self.offsets[-1])
+        return self._text(0, end if self.about_text.final_newline else end - 1)
+
+    @cached_property
+    def hash(self) -> str:
+        """Short name of this exact text."""
+        return self.about_text.sha256[:16]
+
+    @cached_property
+    def vocab(self) -> Vocab:
+        """The symbols of this corpus."""
+        return Vocab(self.about_text.symbols)
+
+    @cached_property
+    def filled(self) -> Sequence[Line]:
+        """The lines that say anything."""
+        blank = [index for index in np.flatnonzero(np.diff(self.offsets) < 4) if not self.text(int(index)).strip()]
+        if not blank:  # longer lines of nothing but space are rare enough to be learned from
+            return self.lines
+        return MappedLines(self, np.delete(np.arange(len(self.lines)), blank))
+
+    @cached_property
+    def by_subject(self) -> Mapping[str, tuple[Line, ...]]:
+        """Subject → its lines, in the file's order."""
+        return _BySubject(self)
+
+    @property
+    def repeated(self) -> Mapping[str, tuple[Line, ...]]:
+        """The subjects of more than one line."""
+        if self.added:
+            return super().repeated
+        _, firsts, counts = np.unique(self.arrays["names"], return_index=True, return_counts=True)
+        names = [self.subject(int(index)) for index in np.sort(firsts[counts > 1])]
+        return {name: self.by_subject[name] for name in names if name}
+
+    def about(self, subject: str) -> tuple[Line, ...]:
+        """The lines of this subject; where none is spelled so, of the only one that differs in case or article."""
+        alike = [self.lines[index] for index in self.alike(subject)]
+        exact = tuple(line for line in alike if line.subject == subject)
+        return exact or (tuple(alike) if len({line.subject for line in alike}) == 1 else ())
+
+    def alike(self, subject: str) -> list[int]:
+        """The lines whose subject has the same key."""
+        key = name_hash(subject_key(subject))
+        left, right = (np.searchsorted(self.arrays["keys"], key, side=side) for side in ("left", "right"))
+        found = [int(index) for index in self.arrays["by_key"][left:right]]
+        found += [index for index, name in self.added.items() if subject_key(name) == subject_key(subject)]
+        return sorted(found) if subject else []
+
+    def knowing(self, subjects: Iterable[str]) -> Corpus:
+        """The same corpus; lines without a subject are about the longest of these subjects that they name."""
+        nameless = np.flatnonzero(np.diff(self.arrays["subject_offsets"]) == 0)
+        if not len(nameless):
+            return self
+        index = SubjectIndex(subjects)
+        named = ((int(one), index.named_in(self.text(int(one)))) for one in nameless)
+        return CompiledCorpus(self.path, self.about_text, self.arrays, {one: name for one, name in named if name})
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.path.name!r}: {len(self.lines):,} lines about {len(self.by_subject):,} subjects, mapped)"
+
+
+class _BySubject(Mapping[str, tuple[Line, ...]]):
+    def __init__(self, corpus: CompiledCorpus):
+        self.corpus = corpus
+
+    @cached_property
+    def firsts(self) -> Array:
+        """The first line of each subject."""
+        names, firsts = np.unique(self.corpus.arrays["names"], return_index=True)
+        found = firsts[names != 0]
+        seen = {self.corpus.subject(index) for index in self.corpus.added}
+        more = [next(i for i, name in self.corpus.added.items() if name == one) for one in seen if not self._has(one)]
+        return np.sort(np.concatenate([found, np.array(more, dtype=found.dtype)]))
+
+    def _has(self, name: str) -> bool:
+        return any(
+            self.corpus.subject(index) == name and index not in self.corpus.added for index in self.corpus.alike(name)
+        )
+
+    def __len__(self) -> int:
+        return len(self.firsts)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self.corpus.subject(int(index)) for index in self.firsts)
+
+    def __contains__(self, subject: object) -> bool:
+        return isinstance(subject, str) and any(self.corpus.subject(i) == subject for i in self.corpus.alike(subject))
+
+    def __getitem__(self, subject: str) -> tuple[Line, ...]:
+        found = tuple(self.corpus.lines[i] for i in self.corpus.alike(subject) if self.corpus.subject(i) == subject)
+        if not found:
+            raise KeyError(subject)
+        return found

@@ -1,0 +1,84 @@
+"""What is wrong with the lines of a corpus, one by one and next to each other: blank, repeated, without a subject.
+
+Goes through the lines twice and keeps a number for each, not its text, so that a corpus of any size can be looked at.
+Knows nothing of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loci.text.findings import Notes, shown
+from loci.text.source import controls_in, note_specials, without_specials
+
+
+class TextLine(Protocol):
+    """A line of a corpus."""
+
+    @property
+    def number(self) -> int:
+        """Its number in the file."""
+
+    @property
+    def subject(self) -> str:
+        """Whom it is about; empty where that is not known."""
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+
+
+def clean_text(line: TextLine) -> str:
+    """A line as a clean copy has it."""
+    return without_specials(line.text).strip()
+
+
+def note_lines(lines: Sequence[TextLine], notes: Notes) -> NDArray[np.int64]:
+    """Note what is wrong line by line; returns the places of the lines that a clean copy keeps."""
+    hashes = np.fromiter((hash(_noted(line, notes)) for line in lines), dtype=np.int64, count=len(lines))
+    blank = hashes == hash("")
+    named = np.fromiter((bool(line.subject) for line in lines), dtype=bool, count=len(lines))
+    # The last line of equal ones says whether they have a subject, the first one is kept.
+    _, last = np.unique(hashes[::-1], return_index=True)
+    placed = (len(lines) - 1 - last)[~blank[len(lines) - 1 - last]]
+    nowhere = int((~named[placed]).sum())
+    if nowhere * 2 > len(placed):
+        # A play or a novel: blank and repeated lines belong to it, and nobody promised subjects.
+        message = f"{nowhere:,} of {len(placed):,} different lines have no subject: taken for plain text"
+        notes.note("no-subject", message)
+        return np.arange(len(lines)) if len(placed) else np.arange(0)
+    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+    earlier = first[which]
+    kept = ~blank & (earlier == np.arange(len(lines)))
+    for place, line in enumerate(lines):
+        if blank[place]:
+            notes.note("empty-line", "is blank", line.number, before=line.text)
+            continue
+        text = clean_text(line)
+        if not kept[place]:
+            message = f"the same as line {lines[int(earlier[place])].number}: {shown(text, 48)}"
+            notes.warning("duplicate", message, line.number, before=text)
+            continue
+        if not named[place]:
+            notes.warning("no-subject", f"no subject found: {shown(text)}", line.number)
+        if "??" in text:
+            notes.warning("typed-mask", f"«??» in {shown(text)}", line.number)
+    return np.flatnonzero(kept)
+
+
+def _noted(line: TextLine, notes: Notes) -> str:
+    """A line as a clean copy has it; what is wrong with it by itself is noted."""
+    own = line.text
+    text = without_specials(own)
+    note_specials(notes, line.number, own, text)
+    if controls := controls_in(own):
+        message = f"contains {', '.join(controls)}"
+        notes.warning("control-character", message, line.number, before=own, after=text)
+    clean = text.strip()
+    if clean != text and clean:
+        notes.note("surrounding-space", "has space around it", line.number, before=text, after=clean)
+    return clean
