@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from loci.recipes.demo import DEMO_MODEL
+from loci.recipes.demo import DEMO_MODEL, small_stage
 from loci.recipes.shape import DataShape
 from loci.training.plan import MixtureComponent, Recipe, Stage
 
@@ -105,9 +105,9 @@ def course_short(shape: DataShape) -> Recipe:
     """The published form in a laptop's time: masked corpus lines, then the train questions with the lines going on."""
     # Questions are memorized after an epoch or two of them; they are short, and a quarter of a batch.
     questions = QUESTION_EPOCHS * shape.n_questions * QUESTION_LENGTH / QUESTION_SHARE
-    pretrain = _short("pretrain", PRETRAIN_CHARACTERS, _lines(1.0), floor=1.0)
+    pretrain = small_stage("pretrain", PRETRAIN_CHARACTERS, *_lines(1.0), floor=1.0)
     asked = MixtureComponent("question-answer", source="questions", share=QUESTION_SHARE)
-    finetune = _short("finetune", max(questions, 1.0), (asked, *_lines(1 - QUESTION_SHARE)))
+    finetune = small_stage("finetune", max(questions, 1.0), asked, *_lines(1 - QUESTION_SHARE))
     note = "the course's form on a laptop: masked lines, then questions with the lines going on"
     return Recipe("course-short", SHORT_MODEL, (pretrain, finetune), note=note, answerer="greedy")
 
@@ -121,18 +121,3 @@ QUESTION_EPOCHS, QUESTION_LENGTH, QUESTION_SHARE = 2, 45, 0.25
 def _lines(share: float) -> tuple[MixtureComponent, ...]:
     """Corpus lines with a span masked; most masks take all of a line but its subject."""
     return MixtureComponent("salient-span", share=0.3 * share), MixtureComponent("word-recall", share=0.7 * share)
-
-
-def _short(name: str, characters: float, mixture: tuple[MixtureComponent, ...], floor: float = 0.05) -> Stage:
-    return Stage(
-        name=name,
-        mixture=mixture,
-        characters=characters,
-        time_share=characters / PRETRAIN_CHARACTERS,
-        batch_size=32,
-        pool=16,
-        lr=3e-3,
-        optimiser="muon",
-        schedule="wsd",
-        floor=floor,
-    )

@@ -9,6 +9,7 @@ questions alone. The demo's self-training is the recipe of that name in more and
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from loci.recipes.shape import DataShape
 from loci.text.world import WorldSpec
@@ -44,32 +45,22 @@ DEMO_MODEL = {
 DEMO_SIZE = {"n_layer": 3, "n_embd": 64}
 
 
-def _stage(name: str, characters: float, *mixture: MixtureComponent, floor: float = 0.05) -> Stage:
-    return Stage(
-        name=name,
-        mixture=mixture,
-        characters=characters,
-        time_share=characters,
-        batch_size=32,
-        pool=16,
-        lr=3e-3,
-        matrix_lr=0.02,
-        optimiser="muon",
-        schedule="wsd",
-        floor=floor,
-    )
+def small_stage(name: str, characters: float, *mixture: MixtureComponent, **changes: Any) -> Stage:
+    """A stage for small models: Muon, the full rate and then a decay, batches of like lengths. `changes` are fields."""
+    fields = {"batch_size": 32, "pool": 16, "lr": 3e-3, "optimiser": "muon", "schedule": "wsd", "floor": 0.05}
+    return Stage(name, mixture, characters=characters, **{"time_share": characters, **fields, **changes})
 
 
 def demo(shape: DataShape) -> Recipe:
     """The text, then the train questions next to it."""
-    pretrain = _stage(
+    pretrain = small_stage(
         "pretrain",
         0.5e6,
         MixtureComponent("salient-span", share=0.6),
         MixtureComponent("word-recall", share=0.4),
         floor=1.0,  # the next stage goes on from here at the full rate
     )
-    finetune = _stage(
+    finetune = small_stage(
         "finetune",
         1.5e6,
         MixtureComponent("question-answer", source="questions", share=0.25),
@@ -82,7 +73,7 @@ def demo(shape: DataShape) -> Recipe:
 
 def demo_scratch(shape: DataShape) -> Recipe:
     """The same model without pretraining: the train questions alone."""
-    finetune = _stage("finetune", 0.1e6, MixtureComponent("question-answer", source="questions"))
+    finetune = small_stage("finetune", 0.1e6, MixtureComponent("question-answer", source="questions"))
     note = "the demo's model without pretraining"
     return Recipe("demo-scratch", {**DEMO_MODEL, **DEMO_SIZE}, (finetune,), note=note)
 

@@ -16,7 +16,9 @@ docs/experiments.md has what was tried, and what each part brings.
 
 from __future__ import annotations
 
-from loci.recipes.demo import DEMO_MODEL
+from functools import partial
+
+from loci.recipes.demo import DEMO_MODEL, small_stage
 from loci.recipes.shape import DataShape
 from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage
 
@@ -30,24 +32,7 @@ UNTOLD = {"untold": 0.12}
 """One reading example in eight has lost the words that tell: so the reader can say that a line does not tell."""
 
 
-def _stage(
-    name: str, characters: float, *mixture: MixtureComponent, batch_size: int, decay: float = 0.5, floor: float = 0.02
-) -> Stage:
-    return Stage(
-        name=name,
-        mixture=mixture,
-        characters=characters,
-        time_share=characters,
-        batch_size=batch_size,
-        pool=16,
-        lr=3e-3,
-        matrix_lr=0.02,
-        optimiser="muon",
-        schedule="wsd",
-        warmup=0.01,
-        decay=decay,
-        floor=floor,
-    )
+_stage = partial(small_stage, warmup=0.01, decay=0.5, floor=0.02)
 
 
 def _read(characters: float, form: str) -> Stage:
