@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage
     from loci.training.sources import TrainingData
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _PLACES = {
     "loci.api": ("load", "train", "evaluate", "make_world", "recipe", "Run", "Evaluation", "Activations"),

@@ -31,7 +31,7 @@ from loci.evaluation.rows import Row, write_rows
 from loci.evaluation.selective import ProbabilityScores, probability_scores
 from loci.generation import Sampler, generate, score_candidates
 from loci.generation.context import trained_window
-from loci.generation.likelihood import nats_per_character
+from loci.generation.likelihood import log_probability, nats_per_character
 from loci.model import GPT
 from loci.model.activations import patched, run_with_activations
 from loci.model.tap import Patch
@@ -127,8 +127,11 @@ class Run(ask.Asker):
         return self.vocab.decode(written.ids)
 
     def score(self, prompt: str, continuations: Sequence[str]) -> dict[str, float]:
-        """log p of each continuation of the prompt, the mask ⁇ that ends it included."""
+        """log p of each continuation of the prompt, the mask ⁇ that ends it included (an imported model has none)."""
         ids = [self.vocab.encode(text) for text in continuations]
+        if self.vocab.layout != "loci":
+            start = self.vocab.encode(prompt)
+            return {text: log_probability(self.model, start, own) for text, own in zip(continuations, ids, strict=True)}
         found = score_candidates(self.model, [self.vocab.encode(prompt)], ids, stop_id=MASK_ID)[0]
         return dict(zip(continuations, found.tolist(), strict=True))
 

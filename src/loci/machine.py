@@ -223,11 +223,16 @@ class Extra:
 
 
 PURPOSES = {
-    "report": "figures and pages",
-    "lab": "figures of the attention lab",
-    "evidence": "ranked lines of evidence for an answer",
+    "lab": "formulas of the attention lab",
+    "web": "the web lab",
     "tensorboard": "curves of loci train in TensorBoard",
-    "bench": "another generator to measure against in loci bench",
+    "wandb": "curves of loci train in Weights & Biases",
+    "hf": "exported models in transformers, tokens of imported ones, another generator in loci bench",
+    "onnx": "loci export --to onnx",
+    "lens": "exported models in TransformerLens",
+    "eval": "a run in lm-evaluation-harness",
+    "parquet": "rows as Parquet",
+    "notebooks": "the notebooks",
 }
 
 
@@ -236,7 +241,7 @@ def extras() -> list[Extra]:
     wanted: dict[str, list[str]] = {}
     for requirement in metadata.requires("loci-lab") or ():
         found = re.match(r"""([\w.-]+).*extra == ['"]([\w-]+)['"]""", requirement)
-        if found and found.group(2) not in ("all", "dev"):
+        if found and found.group(2) not in ("all", "dev", "docs"):
             wanted.setdefault(found.group(2), []).append(found.group(1))
     return [Extra(name, PURPOSES.get(name, ""), tuple(filter(_missing, parts))) for name, parts in wanted.items()]
 

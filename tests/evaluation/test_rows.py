@@ -90,3 +90,16 @@ def test_missing_field_and_other_trouble(tmp_path):
 
 def test_fields_of_other_systems_are_passed_over():
     assert row_from_json('{"question": "q", "prediction": "a", "beam": 3}') == Row("q", "a")
+
+
+def test_rows_as_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not here: pip install 'loci-lab[parquet]'")
+    rows = [
+        Row("q?", "Oslo", answers=("Oslo", "Kristiania"), probability=0.5, alternatives=(("Cork", 0.25),)),
+        Row("r?", "", abstained=True, silence="unsure", split="held-out"),
+    ]
+    write_rows(tmp_path / "rows.parquet", rows)
+    assert read_rows(tmp_path / "rows.parquet") == rows
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
+    with pytest.raises(LociError, match="cannot be read as Parquet"):
+        read_rows(tmp_path / "bad.parquet")

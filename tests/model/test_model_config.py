@@ -31,7 +31,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"temperature": float("nan")}, "temperature must be positive"),
     ({"logit_soft_cap": -1.0}, "logit_soft_cap must be positive"),
     ({"norm": "batch"}, "norm must be one of layer, rms"),
-    ({"activation": "tanh"}, "activation must be one of gelu, relu2"),
+    ({"activation": "tanh"}, "activation must be one of gelu, gelu-tanh, relu2"),
 ]
 
 

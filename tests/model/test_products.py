@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from torch import nn
 from loci.model.pointwise import relu_squared
 from loci.model.products import affine, affine_parts, perceptron
 
-ACTIVATE: dict[str, Any] = {"gelu": F.gelu, "relu2": relu_squared}
+ACTIVATE: dict[str, Any] = {"gelu": F.gelu, "gelu-tanh": partial(F.gelu, approximate="tanh"), "relu2": relu_squared}
 
 
 def layer(inside: int, outside: int) -> nn.Linear:

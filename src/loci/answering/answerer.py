@@ -47,6 +47,7 @@ def make_answerer(loaded: LoadedModel, *, name: str | None = None, threshold: fl
         name: Another answerer of the registry.
         threshold: Answers whose confidence is below this are withheld; default: the run's own.
     """
+    loaded.vocab.require_mask()
     return ANSWERERS[name or loaded.answerer](loaded, confidence_of(loaded, threshold=threshold))
 
 

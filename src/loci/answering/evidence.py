@@ -101,7 +101,7 @@ class EvidenceIndex:
         try:
             import bm25s
         except ImportError:
-            raise LociError("searching a corpus needs bm25s", remedy="pip install 'loci-lab[evidence]'") from None
+            raise LociError("searching a corpus needs bm25s", remedy="pip install bm25s") from None
         lines = [line for line in self.corpus if line.text.strip()]
         index = bm25s.BM25()
         if lines:

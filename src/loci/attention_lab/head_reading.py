@@ -53,14 +53,15 @@ def readable(parses: Sequence[Parse], vocab: Vocab, block_size: int, unknown: Un
     texts: list[str] = []
     strange = long = masked = 0
     for parse in parses:
-        missing = sum(character not in vocab.ids for character in parse.text)
-        if len(parse.text) > block_size:
+        unread = {*vocab.missing(parse.text)}
+        missing = sum(character in unread for character in parse.text)
+        if (len(parse.text) if unread else len(vocab.encode(parse.text))) > block_size:
             long += 1
         elif missing and unknown == "skip":
             strange += 1
         else:
             kept.append(parse)
-            texts.append("".join(c if c in vocab.ids else MASK for c in parse.text))
+            texts.append("".join(MASK if c in unread else c for c in parse.text))
             masked += missing
     if not kept:
         raise LociError(
@@ -89,7 +90,8 @@ def read_attention(model: GPT, vocab: Vocab, sentences: Readable) -> list[Float[
             weights = torch.stack(square, dim=1).cpu().numpy()  # (B, L, H, T, T)
             for row, index in enumerate(batch):
                 width = len(prompts[index])
-                results[index] = word_attention(weights[row, ..., :width, :width], sentences.parses[index].spans)
+                words = vocab.positions(sentences.texts[index], sentences.parses[index].spans)
+                results[index] = word_attention(weights[row, ..., :width, :width], words)
     return [result for result in results if result is not None]
 
 

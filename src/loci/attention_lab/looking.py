@@ -20,7 +20,7 @@ from loci.data.prompts import question_prompt, reading_prompt
 from loci.errors import LociError
 from loci.generation.context import reading
 from loci.model import GPT
-from loci.text.vocab import MASK, MASK_ID, Vocab
+from loci.text.vocab import MASK_ID, Vocab
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,10 @@ class Look:
     subject: tuple[int, int]
     trace: CausalTrace
     vocabulary: tuple[str, ...]
+    answer_symbols: tuple[str, ...]
+    """The answer's characters and the mask that ends it; a model without a mask has none there."""
     recited: str | None = None
     """What a model that recites had written down before it answered."""
-
-    @property
-    def answer_symbols(self) -> tuple[str, ...]:
-        """The answer's characters and the mask that ends it."""
-        return (*self.answer, MASK)
 
 
 def look(
@@ -74,12 +71,16 @@ def look(
         wrong = "no name was found in the question" if subject is None else f"no {subject!r} in the question"
         raise LociError(wrong, remedy="give the name as it is written there, with --subject")
     start = question.index(subject)
-    span = (start, start + len(subject))
-    prompt = torch.from_numpy(
-        question_prompt(vocab, question) if recited is None else reading_prompt(vocab, question, recited)
-    )
+    (span,) = vocab.positions(question, [(start, start + len(subject))])
     text = answer.text if given is None else given
-    target = torch.from_numpy(np.append(vocab.encode(text), MASK_ID))
+    if vocab.layout == "loci":
+        asked = question_prompt(vocab, question) if recited is None else reading_prompt(vocab, question, recited)
+        wanted = np.append(vocab.encode(text), MASK_ID)
+    else:  # a model from elsewhere has no mask: the text goes straight on
+        asked, wanted = vocab.encode(question), vocab.encode(text)
+        if not len(wanted):
+            raise LociError("there is no answer to look at", remedy="give one with --answer")
+    prompt, target = torch.from_numpy(asked), torch.from_numpy(wanted)
     ids = torch.cat([prompt, target[:-1]])
     if model.limit is not None and len(ids) > model.limit:
         parts = "question and answer" if recited is None else "question, recited line and answer"
@@ -92,7 +93,7 @@ def look(
         question=question,
         answer=text,
         given=given is not None,
-        symbols=tuple(vocab.decode(ids.tolist())),
+        symbols=tuple(vocab.pieces(ids.tolist())),
         n_prompt=len(prompt),
         probability=float(lens.probability[-1].log().sum().exp()) if given is not None else answer.raw_probability,
         attention=torch.stack([layer[0] for layer in trace]).float().numpy(),
@@ -101,5 +102,6 @@ def look(
         subject=span,
         trace=causal_trace(model, prompt, int(target[0]), span, generator=generator, draws=draws),
         vocabulary=vocab.symbols,
+        answer_symbols=tuple(vocab.pieces(target.tolist())),
         recited=recited,
     )

@@ -41,6 +41,8 @@ for _name, _group, _line in (
     ("heads", "lab", "do a run's attention heads follow the syntax of a treebank?"),
     ("look", "lab", "see inside one answer: attention, rollout, logit lens, causal tracing, on one page"),
     ("repetition", "lab", "loops and repetition against temperature and every other setting of the sampler"),
+    ("export", "exchange", "write a run for Hugging Face, ONNX, TransformerLens or the course's scripts"),
+    ("import", "exchange", "make a run of a Hugging Face folder or a nanoGPT checkpoint"),
     ("doctor", "machine", "cores, threads, speed, memory, versions, missing parts, and what to do about each"),
     ("bench", "machine", "run the benchmarks of a checkout: ratios measured in one run, with their spread"),
     ("course", "course", "the course's own commands: pretrain, finetune, evaluate, london, dataset, import, export"),

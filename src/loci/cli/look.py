@@ -31,7 +31,7 @@ def look(
     Args:
         run: The run that is asked.
         question: The question.
-        answer: Look at this answer instead of the model's own.
+        answer: Look at this answer instead of the model's own. An imported model needs it: it cannot be asked.
         subject: The name in the question, where the question has another form than those the run was trained on.
         draws: How many draws of noise corrupt the name for causal tracing.
         seed: Where that noise starts.
@@ -40,6 +40,7 @@ def look(
     """
     import torch
 
+    from loci.answering.answer import Answer
     from loci.answering.answerer import make_answerer
     from loci.attention_lab.looking import look as look_at
     from loci.report.attention.look_page import look_page
@@ -47,7 +48,10 @@ def look(
     from loci.training.checkpoint import load_model
 
     loaded = load_model(run)
-    (found,) = make_answerer(loaded).answer(Questions(None, (Question(question, (), subject, 1),)))
+    if loaded.vocab.layout == "loci":
+        (found,) = make_answerer(loaded).answer(Questions(None, (Question(question, (), subject, 1),)))
+    else:  # a model from elsewhere is not asked; what it is to have said is given
+        found = Answer(question, subject, None, answer or "", 0.0, 0.0, False)
     generator = torch.Generator().manual_seed(seed)
     view = look_at(loaded.model, loaded.vocab, found, generator=generator, given=answer, subject=subject, draws=draws)
     look_page(view, run.name).write(out)

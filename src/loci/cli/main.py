@@ -6,6 +6,7 @@ Knows no command by name and imports neither torch nor tyro until a command runs
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
 import sys
 from collections.abc import Sequence
@@ -103,7 +104,7 @@ def _usable_terminal() -> None:
 
 def _run(name: str, args: list[str]) -> int:
     found = COMMANDS[name]
-    function_name = name.replace("-", "_")
+    function_name = name.replace("-", "_") + "_" * keyword.iskeyword(name)  # `import` cannot be a function
     module = importlib.import_module(found.module or f"loci.cli.{function_name}")
     command = getattr(module, function_name)
     if getattr(command, "raw_arguments", False):  # a command with subcommands of its own parses them itself

@@ -54,6 +54,7 @@ def train(
     set: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     resume: bool = False,
     no_tensorboard: bool = False,
+    wandb: str | None = None,
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto",
     precision: Literal["auto", "fp32", "bf16"] = "auto",
     parallel: Literal["auto", "ddp", "fsdp"] = "auto",
@@ -78,6 +79,8 @@ def train(
         set: A change to the recipe, as stage.field=value or model.field=value; may be given several times.
         resume: Continue the run in --out from its newest checkpoint.
         no_tensorboard: Write no TensorBoard events; where TensorBoard is installed they go into the run's folder.
+        wandb: A project of Weights & Biases that hears of every step, where it is installed; offline unless WANDB_MODE
+            says otherwise.
         device: Where to train; auto takes CUDA, then MPS, then the CPU.
         precision: auto is bf16 on CUDA where it is built in, and fp32 elsewhere.
         parallel: What each process of torchrun holds: ddp the whole model, fsdp a part of it; auto is ddp where the
@@ -97,7 +100,7 @@ def train(
     from loci.pipeline import carry_out
     from loci.training.device import choose
     from loci.training.distributed import Group, local_rank, restarted
-    from loci.training.observers import TensorBoard
+    from loci.training.observers import TensorBoard, WeightsAndBiases
     from loci.training.reports import CheckpointPolicy, Observer
     from loci.training.run import holds_run, read_run
 
@@ -119,7 +122,11 @@ def train(
         running.announce()
         if not resume and group.world == 1:
             _say_expected(chosen, taught, placement)
-        board = [TensorBoard(run / "tensorboard")] if TensorBoard.available() and not no_tensorboard else []
+        board: list[Observer] = []
+        if TensorBoard.available() and not no_tensorboard:
+            board.append(TensorBoard(run / "tensorboard"))
+        if wandb is not None:
+            board.append(WeightsAndBiases(run, wandb))
         return [bar, *board]
 
     with (

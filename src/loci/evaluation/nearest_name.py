@@ -22,7 +22,7 @@ def nearest_by_spelling(queries: Sequence[str], names: Sequence[str]) -> dict[st
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import cdist
     except ImportError:
-        raise LociError("comparing names needs rapidfuzz", remedy="pip install 'loci-lab[evidence]'") from None
+        raise LociError("comparing names needs rapidfuzz", remedy="pip install rapidfuzz") from None
     names = list(dict.fromkeys(names))
     if not names:
         return dict.fromkeys(queries, ())

@@ -6,6 +6,7 @@ models or metrics.
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
-from loci.files import atomic_writer, parse_json
+from loci.files import atomic_file, atomic_writer, parse_json
 from loci.text.findings import raise_first_error
 from loci.text.match import is_accepted
 from loci.text.source import Source, has_surrogate, load
@@ -71,7 +72,13 @@ class Row:
 
 
 def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
-    """Write rows as JSON lines, atomically."""
+    """Write rows as JSON lines, or as Parquet where the file's name ends so; atomically."""
+    if Path(path).suffix == ".parquet":
+        rows = list(rows)
+        table = _pyarrow().Table.from_pylist([_as_columns(row) for row in rows])
+        with atomic_file(path) as temporary:
+            _pyarrow("pyarrow.parquet").write_table(table, temporary)
+        return
     with atomic_writer(path) as handle:
         for row in rows:
             # A row is flat, so `vars` says all that `asdict` would, several times sooner.
@@ -79,10 +86,44 @@ def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
 
 
 def read_rows(path: str | Path) -> list[Row]:
-    """Read JSON lines; a bad row is named by its line."""
-    rows = [row for _, row in numbered_rows(load(path))]
+    """Read JSON lines or Parquet; a bad row is named by its line."""
+    if Path(path).suffix == ".parquet":
+        rows = _rows_of_parquet(Path(path))
+    else:
+        rows = [row for _, row in numbered_rows(load(path))]
     if not rows:
         raise LociError("holds no prediction rows", path=path)
+    return rows
+
+
+def _pyarrow(module: str = "pyarrow") -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        remedy = "pip install 'loci-lab[parquet]', or give a name that ends in .jsonl"
+        raise LociError("Parquet files need pyarrow", remedy=remedy) from None
+
+
+def _as_columns(row: Row) -> dict[str, Any]:
+    """A row with alternatives as records: a column has one kind of value."""
+    alternatives = [{"text": text, "probability": p} for text, p in row.alternatives]
+    return {**vars(row), "answers": list(row.answers), "alternatives": alternatives}
+
+
+def _rows_of_parquet(path: Path) -> list[Row]:
+    try:
+        found = _pyarrow("pyarrow.parquet").read_table(path).to_pylist()
+    except LociError:
+        raise
+    except Exception as error:  # its readers raise many kinds
+        raise LociError(f"cannot be read as Parquet: {error}", path=path) from None
+    rows = []
+    for number, data in enumerate(found, start=1):
+        pairs = [[one.get("text"), one.get("probability")] for one in data.get("alternatives") or ()]
+        try:
+            rows.append(row_from_json(json.dumps({**data, "alternatives": pairs}, ensure_ascii=False)))
+        except (LociError, TypeError) as error:
+            raise LociError(f"row {number}: {error}", path=path) from None
     return rows
 
 

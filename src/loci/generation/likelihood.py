@@ -5,6 +5,7 @@ Works on ids; knows nothing of characters or files.
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as F
 
 from loci.errors import LociError
@@ -35,3 +36,12 @@ def nats_per_character(model: GPT, ids: Prompt, *, width: int | None = None, bat
             logits = model(x.to(device)).logits
             total += float(F.cross_entropy(logits.flatten(0, 1).float(), y.flatten().to(device), reduction="sum"))
     return total / (n * width)
+
+
+def log_probability(model: GPT, prompt: Prompt, text: Prompt) -> float:
+    """log p of the ids of a text after a prompt, without an end."""
+    start, own = (check_prompt(ids, model.config.vocab_size) for ids in (prompt, text))
+    ids = torch.cat((start, own))[None].to(model.tok_emb.weight.device)
+    with reading(model):
+        logs = model(ids[:, :-1]).logits[0, len(start) - 1 :].double().log_softmax(-1)
+    return float(logs.gather(1, ids[0, len(start) :, None]).sum())

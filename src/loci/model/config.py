@@ -13,7 +13,7 @@ from typing import Any, get_args, get_type_hints
 from loci.errors import LociError
 
 NORMS = ("layer", "rms")
-ACTIVATIONS = ("gelu", "relu2")
+ACTIVATIONS = ("gelu", "gelu-tanh", "relu2")
 LARGEST = 10**6
 """Of any size: more is a slip of the keyboard."""
 SIZES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "bottleneck_dim", "local_window", "qk_width")
@@ -54,7 +54,7 @@ class GPTConfig:
     norm: str = "layer"
     """Before each sublayer and the head: `layer` or `rms`."""
     activation: str = "gelu"
-    """Inside the perceptrons: `gelu` or `relu2`, max(0, x)²."""
+    """Inside the perceptrons: `gelu`, `gelu-tanh` (GPT-2's own approximation of it) or `relu2`, max(0, x)²."""
     qk_norm: bool = False
     """Queries and keys are scaled to unit root mean square before their product."""
     zero_init: bool = False

@@ -20,6 +20,8 @@ from torch.autograd.function import once_differentiable
 from loci.model.pointwise import relu_squared
 
 Activation = str  # a name that the config allows
+#: PyTorch's word for each form of GELU.
+GELU = {"gelu": "none", "gelu-tanh": "tanh"}
 
 
 def affine(layer: nn.Linear, x: Float[Tensor, "*N I"]) -> Float[Tensor, "*N O"]:
@@ -44,7 +46,8 @@ def perceptron(up: nn.Linear, activation: Activation, down: nn.Linear, x: Float[
     """`down(activation(up(x)))`."""
     if not _worth_it(x):
         inner = up(x)
-        plain: Tensor = down(F.gelu(inner) if activation == "gelu" else relu_squared(inner))
+        active = relu_squared(inner) if activation == "relu2" else F.gelu(inner, approximate=GELU[activation])
+        plain: Tensor = down(active)
         return plain
     parts = (up.weight, up.bias, down.weight, down.bias, activation)
     out: Tensor = _Perceptron.apply(x, *parts)  # type: ignore[no-untyped-call]
@@ -105,7 +108,8 @@ class _Perceptron(torch.autograd.Function):
         rows = x.reshape(-1, x.shape[-1])
         inner = _product(rows, up, up_bias)
         # GELU's gradient needs what went in; that of the squared ReLU only what was positive.
-        active = F.gelu(inner) if activation == "gelu" else inner.clamp_min_(0).square()
+        relu = activation == "relu2"
+        active = inner.clamp_min_(0).square() if relu else F.gelu(inner, approximate=GELU[activation])
         ctx.save_for_backward(rows, up, inner, active, down)
         ctx.activation = activation
         return _product(active, down, down_bias).view(*x.shape[:-1], len(down))
@@ -116,8 +120,9 @@ class _Perceptron(torch.autograd.Function):
         rows, up, inner, active, down = ctx.saved_tensors
         flat = gradient.reshape(-1, gradient.shape[-1])
         within = flat @ down  # nobody else holds it, so it can be changed in place
-        if ctx.activation == "gelu":
-            torch.ops.aten.gelu_backward.grad_input(within, inner, grad_input=within)
+        if ctx.activation != "relu2":
+            form = GELU[ctx.activation]
+            torch.ops.aten.gelu_backward.grad_input(within, inner, approximate=form, grad_input=within)
         else:  # 0 + 2 · positive · gradient in one pass
             torch.addcmul(within.new_zeros(()).expand_as(within), inner, within, value=2, out=within)
         return (

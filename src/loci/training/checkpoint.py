@@ -34,10 +34,11 @@ from loci.model import GPT, GPTConfig
 from loci.model.cost import model_cost
 from loci.text.relations import Relation
 from loci.text.template import BIRTHPLACE
-from loci.text.vocab import Vocab
+from loci.text.vocab import Layout, Vocab
 
 FORMAT = 2
 WEIGHTS, CONFIG, STATE_TENSORS, STATE = "model.safetensors", "config.json", "state.safetensors", "state.json"
+TOKENIZER = "tokenizer.json"
 FINAL, BEST = "final", "best"
 SHARD = "shard-"
 """What the files of a sharded checkpoint begin with."""
@@ -66,6 +67,8 @@ class CheckpointConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     model: dict[str, Any]
     """The fields of `GPTConfig`."""
     vocabulary: tuple[str, ...]
+    layout: Layout = "loci"
+    """What the vocabulary's symbols are; anything but `loci` comes from elsewhere and cannot be asked."""
     recipe: dict[str, Any] | None = None
     corpus_hash: str | None = None
     relations: tuple[dict[str, Any], ...] = ()
@@ -163,8 +166,11 @@ def write_about(
         parameters=model.n_parameters(),
         model=model.config.to_dict(),
         vocabulary=vocab.symbols,
+        layout=vocab.layout,
         **about,
     )
+    if vocab.tokenizer is not None:
+        (folder / TOKENIZER).write_bytes(vocab.tokenizer)
     write_json(folder / CONFIG, msgspec.to_builtins(config))
     if state is not None:
         write_json(folder / STATE, msgspec.to_builtins(state))
@@ -191,7 +197,8 @@ def load_checkpoint(folder: Path) -> LoadedModel:
         raise LociError("is sharded, a model is wanted in one file", path=folder, remedy="loci consolidate RUN")
     weights_hash, config = _hashes(folder)[WEIGHTS], read_struct(folder / CONFIG, CheckpointConfig, remedy=DAMAGED)
     try:
-        vocab, sizes = Vocab(config.vocabulary), GPTConfig.from_dict(config.model)
+        tokenizer = (folder / TOKENIZER).read_bytes() if config.layout == "tokens" else None
+        vocab, sizes = Vocab(config.vocabulary, config.layout, tokenizer), GPTConfig.from_dict(config.model)
         _require_sizes(folder / WEIGHTS, sizes, config)
         model = GPT(sizes)
         weights = load_file(folder / WEIGHTS)
@@ -204,6 +211,8 @@ def load_checkpoint(folder: Path) -> LoadedModel:
         raise LociError(error.message, path=error.path or folder / CONFIG, remedy=DAMAGED) from None
     except SafetensorError as error:
         raise LociError(f"{WEIGHTS} cannot be read: {error}", path=folder, remedy=DAMAGED) from None
+    except FileNotFoundError:
+        raise LociError(f"has no {TOKENIZER}", path=folder, remedy=DAMAGED) from None
     except (RuntimeError, KeyError):
         raise LociError(f"{WEIGHTS} holds another model than {CONFIG} says", path=folder, remedy=DAMAGED) from None
     return loaded

@@ -1,15 +1,17 @@
-"""Observers that write: the metrics file every run has, and TensorBoard where it is installed."""
+"""Observers that write: the metrics file every run has, TensorBoard and Weights & Biases where they are installed."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from loci.errors import LociError
 from loci.training.reports import StepReport
 from loci.training.run import METRICS, rewind_metrics
 
@@ -77,3 +79,28 @@ class TensorBoard:
     def close(self) -> None:
         """Close the event file."""
         self.writer.close()
+
+
+class WeightsAndBiases:
+    """Loss, learning rate and held-out loss for Weights & Biases, offline unless WANDB_MODE says otherwise."""
+
+    def __init__(self, folder: Path, project: str):
+        try:
+            import wandb
+        except ImportError:
+            remedy = "pip install 'loci-lab[wandb]'"
+            raise LociError("Weights & Biases is not installed here", remedy=remedy) from None
+        mode: Any = os.environ.get("WANDB_MODE", "offline")
+        self.run: Any = wandb.init(project=project, name=folder.name, dir=str(folder), mode=mode)
+
+    def on_step(self, report: StepReport) -> None:
+        """Its scalars."""
+        row = {f"{report.stage}/{name}": getattr(report, name) for name in ("loss", "lr", "held_out")}
+        self.run.log({name: value for name, value in row.items() if value is not None}, step=report.total_steps)
+
+    def on_checkpoint(self, total_steps: int) -> None:
+        """Nothing is buffered here."""
+
+    def close(self) -> None:
+        """Finish the record."""
+        self.run.finish()

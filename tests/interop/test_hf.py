@@ -1,0 +1,155 @@
+"""Exported models in the transformers library: the same ids, logits and answers, for every variant."""
+
+import json
+import runpy
+import sys
+
+import pytest
+import torch
+from small_runs import ALPHABET, DEMO, QUESTIONS, greedy, small_run, some_ids
+
+from loci.answering.answerer import make_answerer
+from loci.errors import LociError
+from loci.interop.exchange import export_run, import_run
+from loci.interop.hf_export import MODELLING, modelling_file
+from loci.model import VARIANTS, GPTConfig
+from loci.text.questions import Questions
+from loci.text.vocab import MASK
+from loci.training.checkpoint import load_model
+
+TOLERANCE = 1e-5
+OPTIONS = {
+    "demo": ("rope", DEMO),
+    "tied": ("vanilla", {"tied_head": True}),
+    "tanh": ("vanilla", {"activation": "gelu-tanh"}),
+    "all": (
+        "rope",
+        {**DEMO, "norm": "rms", "value_embeddings": True, "logit_soft_cap": 15.0, "learn_temperature": True},
+    ),
+}
+CASES = {**{name: (name, {}) for name in VARIANTS}, **OPTIONS}
+STOCK = {"vanilla": "gpt2", "rope": "gpt_neox", "tied": "gpt2", "tanh": "gpt2"}
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+
+
+@pytest.fixture(scope="module")
+def transformers():
+    reason = "transformers is not here: pip install 'loci-lab[hf]', or make test-interop"
+    return pytest.importorskip("transformers", reason=reason)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_an_exported_model_computes_the_same(case, tmp_path, transformers):
+    variant, options = CASES[case]
+    loaded = small_run(tmp_path / "run", variant, **options)
+    export_run(tmp_path / "run", "hf", tmp_path / "out")
+    kind = json.loads((tmp_path / "out" / "config.json").read_text(encoding="utf-8"))["model_type"]
+    assert kind == STOCK.get(case, "loci")
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "out", trust_remote_code=True).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "out", trust_remote_code=True)
+    ids = some_ids(loaded)
+    with torch.no_grad():
+        assert torch.allclose(model(input_ids=ids).logits, loaded.model(ids).logits, atol=TOLERANCE, rtol=0)
+    prompts = tokenizer([f"{question}{MASK}" for question in QUESTIONS], return_tensors="pt", padding=True)
+    given = {name: prompts[name] for name in ("input_ids", "attention_mask")}
+    written = model.generate(**given, max_new_tokens=20)[:, given["input_ids"].shape[1] :].tolist()
+    answers = [tokenizer.decode(row[: row.index(1)] if 1 in row else row) for row in written]
+    assert answers == greedy(loaded)
+
+
+def test_the_tokenizer_is_the_vocabulary(tmp_path, transformers):
+    loaded = small_run(tmp_path / "run")
+    export_run(tmp_path / "run", "hf", tmp_path / "out")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "out")
+    for text in (*QUESTIONS, f"{QUESTIONS[0]}{MASK}Oslo{MASK}", "a  b\n c", ALPHABET):
+        ids = tokenizer(text)["input_ids"]
+        assert ids == loaded.vocab.encode(text).tolist()
+        assert tokenizer.decode(ids) == text
+    with pytest.raises(Exception, match="Missing"):
+        tokenizer("ß")
+
+
+def test_a_reciting_run_comes_with_a_script_that_answers_as_it_does(tmp_path, transformers):
+    loaded = small_run(tmp_path / "run", "rope", answerer="recite", **DEMO)
+    export_run(tmp_path / "run", "hf", tmp_path / "out")
+    script = runpy.run_path(str(tmp_path / "out" / "answer.py"))
+    reciter = script["Reciter"](tmp_path / "out")
+    ours = make_answerer(loaded).answer(Questions.from_pairs([(question, None) for question in QUESTIONS]))
+    for question, answer in zip(QUESTIONS, ours, strict=True):
+        text, probability, known, line = reciter.answer(question)
+        assert (text, known, line) == (answer.text, answer.known, answer.recited)
+        assert probability == pytest.approx(answer.raw_probability, rel=1e-3)
+
+
+@pytest.mark.parametrize("case", ["vanilla", "rope", "tied", "tanh", "demo", "perceiver"])
+def test_an_exported_model_comes_back(case, tmp_path):
+    variant, options = CASES[case]
+    loaded = small_run(tmp_path / "run", variant, **options)
+    export_run(tmp_path / "run", "hf", tmp_path / "out")
+    import_run(tmp_path / "out", "hf", tmp_path / "back")
+    back, ids = load_model(tmp_path / "back"), some_ids(loaded)
+    with torch.no_grad():
+        assert torch.equal(back.model(ids).logits, loaded.model(ids).logits)
+    assert back.vocab == loaded.vocab
+    assert greedy(back) == greedy(loaded)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_modelling_file_needs_torch_and_transformers_alone(variant, tmp_path):
+    source = modelling_file(VARIANTS[variant].apply(GPTConfig(20, n_layer=3, n_embd=16, n_head=2)))
+    compile(source, MODELLING, "exec")
+    imported = {line.split()[1].split(".")[0] for line in source.splitlines() if line.startswith(("import ", "from "))}
+    assert imported - {"torch", "transformers"} <= {"__future__", *sys.stdlib_module_names}
+    assert "jaxtyping" not in source
+    assert len(source.splitlines()) < 1100
+
+
+def test_the_card_says_what_was_measured_and_what_was_not(tmp_path):
+    small_run(tmp_path / "run")
+    export_run(tmp_path / "run", "hf", tmp_path / "out")
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "Not measured" in card
+    assert "people nobody wrote about was not measured" in card
+    assert f"Where was Ada Moss born?{MASK}" in card
+
+
+def test_what_cannot_be_done_is_said_in_one_line(tmp_path):
+    small_run(tmp_path / "run")
+    (tmp_path / "there").mkdir()
+    with pytest.raises(LociError, match="exists already"):
+        export_run(tmp_path / "run", "hf", tmp_path / "there")
+    with pytest.raises(LociError, match="unknown export format 'hugging'"):
+        export_run(tmp_path / "run", "hugging", tmp_path / "out")
+    (tmp_path / "there" / "config.json").write_text('{"model_type": "bert"}', encoding="utf-8")
+    with pytest.raises(LociError, match="of type 'bert' cannot be imported"):
+        import_run(tmp_path / "there", "hf", tmp_path / "out")
+    (tmp_path / "there" / "config.json").write_text('{"model_type": "gpt2", "n_embd": 4}', encoding="utf-8")
+    with pytest.raises(LociError, match="does not describe a gpt2 model"):
+        import_run(tmp_path / "there", "hf", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_stock_models_made_by_the_library_can_be_imported(tmp_path, transformers):
+    """GPT-2 as others save it, with BPE tokens: for scores, looks and heads, not for questions."""
+    tokenizers = pytest.importorskip("tokenizers")
+    bpe = tokenizers.ByteLevelBPETokenizer()
+    bpe.train_from_iterator(QUESTIONS * 20, vocab_size=280)
+    config = transformers.GPT2Config(
+        vocab_size=280, n_positions=64, n_embd=16, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
+    )
+    torch.manual_seed(0)
+    model = transformers.GPT2LMHeadModel(config).eval()
+    model.save_pretrained(tmp_path / "gpt2")
+    bpe.save(str(tmp_path / "gpt2" / "tokenizer.json"))
+    import_run(tmp_path / "gpt2", "hf", tmp_path / "run")
+    loaded = load_model(tmp_path / "run")
+    assert loaded.vocab.decode(loaded.vocab.encode("Where was Bo born?").tolist()) == "Where was Bo born?"
+    assert len(loaded.vocab.encode("Where was")) < len("Where was")
+    assert loaded.vocab.positions("Where was Bo", [(6, 9)]) == [
+        (len(loaded.vocab.encode("Where")), len(loaded.vocab.encode("Where was")))
+    ]
+    ids = torch.randint(0, 280, (2, 20))
+    with torch.no_grad():
+        assert torch.allclose(loaded.model(ids).logits, model(input_ids=ids).logits, atol=TOLERANCE)
+    with pytest.raises(LociError, match="cannot be asked"):
+        make_answerer(loaded)
