@@ -1,4 +1,4 @@
-"""docs/cli.md and docs/api.md are what their scripts make of the commands' help and the docstrings."""
+"""docs/cli.md, docs/api.md and docs/http.md are what their scripts make of the commands' help and the docstrings."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("name", ["cli", "api"])
+@pytest.mark.parametrize("name", ["cli", "api", "http"])
 def test_a_reference_is_current(name):
     """`make docs` writes it anew."""
     script = [sys.executable, str(DOCS / f"make_{name}_reference.py"), "--print"]
