@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 BROWSER:= $(VENV)/.browser
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-all lint format bench docs clean
+.PHONY: help install demo test test-slow test-all test-interop lint format bench docs notebooks package clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -52,9 +52,26 @@ format: $(STAMP) ## rewrite the sources in the house style
 bench: $(STAMP)  ## run the benchmarks and write docs/benchmarks.md (some minutes on a quiet machine)
 	$(BIN)/loci bench --out docs/benchmarks.md
 
-docs: $(STAMP)   ## regenerate docs/cli.md and docs/api.md from help and docstrings
+# Extras that the default environment leaves out, each installed when a target first needs it.
+$(VENV)/.extra-%: $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$*]'
+	touch $@
+
+test-interop: $(VENV)/.extra-hf $(VENV)/.extra-onnx ## exported and imported models against transformers and onnxruntime
+	$(BIN)/python -m pytest -q -n auto --dist worksteal tests/interop
+
+docs: $(VENV)/.extra-docs ## write the references and build the documentation site into site/, offline
 	$(BIN)/python docs/make_cli_reference.py
 	$(BIN)/python docs/make_api_reference.py
+	$(BIN)/python docs/make_http_reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+notebooks: $(VENV)/.extra-notebooks ## execute the notebooks into build/notebooks
+	$(BIN)/python docs/run_notebooks.py build/notebooks
+
+package: $(STAMP) ## build sdist and wheel into dist/, install the wheel in a clean environment and try it there
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt build hatchling
+	PYTHON=$(PYTHON) bash packaging/build_and_try.sh dist
 
 clean:           ## remove the environment and what the demo wrote
-	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) demo build dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
