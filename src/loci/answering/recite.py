@@ -28,7 +28,7 @@ from loci.model import GPT
 from loci.text.match import position_of
 from loci.text.vocab import MASK_ID
 
-LONGEST_RECITATION = 240
+LONGEST_RECITATION = 336
 BATCH = 256
 RIVALS = 16
 """The reader's favourites that are weighed by how surely they were recited: always so many, so that the best answer

@@ -34,6 +34,7 @@ for _name, _asks in (
         "which of the course's variants knows how much, and where are its answers lost? (needs --data or --quick)",
     ),
     ("demo", "what does pretraining know that the train questions do not tell? (the same as loci demo)"),
+    ("growth", "what does a larger corpus cost: characters and FLOPs until 90 % are known, bits per parameter?"),
     ("names", "does a model answer from the name instead of the fact when names and places go together?"),
     ("recall", "what does each part of the recall recipes bring, and which attention stores facts? (needs --data)"),
     ("shaping", "does asking attention to be sharp, or near, help language, parses or recall?"),

@@ -20,7 +20,7 @@ from functools import partial
 
 from loci.recipes.demo import DEMO_MODEL, small_stage
 from loci.recipes.shape import DataShape
-from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage
+from loci.training.plan import LabelStep, MixtureComponent, Recipe, SourceName, Stage
 
 #: The demo's small model with room for question, line and answer.
 RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
@@ -35,33 +35,42 @@ UNTOLD = {"untold": 0.12}
 _stage = partial(small_stage, warmup=0.01, decay=0.5, floor=0.02)
 
 
-def _read(characters: float, form: str) -> Stage:
-    """Small batches: copying begins after some 400 steps, whatever their size."""
+def _read(characters: float, form: str, *, whole: bool = False) -> Stage:
+    """Small batches: copying begins after some 400 steps, whatever their size. `whole`: all lines about a subject."""
+    lines, questions = _sources(whole)
     return _stage(
         "read",
         characters,
-        MixtureComponent("reading", source="reading-taught", share=0.7, options={"line_format": form, **UNTOLD}),
-        MixtureComponent("memorize", share=0.3, options={"line_format": form}),
+        MixtureComponent("reading", source=questions, share=0.7, options={"line_format": form, **UNTOLD}),
+        MixtureComponent("memorize", source=lines, share=0.3, options={"line_format": form}),
         batch_size=16,
     )
+
+
+def _sources(whole: bool) -> tuple[SourceName, SourceName]:
+    """What is memorized, and what reading is learned from: single lines, or all lines about a subject together."""
+    return ("subjects", "reading-subjects") if whole else ("corpus", "reading-taught")
 
 
 def recite(shape: DataShape) -> Recipe:
     """Read, then memorize the lines and their names; asked, write down the subject's line and read it."""
     # A hundred characters of an entity sketch hold nearly every answer; a line needs more.
     form, longest, batch_size = ("entity-sketch", 110, 48) if shape.named_answers else ("line", 160, 32)
+    if shape.spread:  # one line would tell a part: what is recited is all that is said about the subject
+        longest *= 2
+    lines, questions = _sources(shape.spread)
     memorize = _stage(
         "memorize",
         max(4e6, 4900 * shape.n_lines),
         MixtureComponent(
-            "memorize", share=0.88, options={"line_format": form, "longest": longest, "count_subject": True}
+            "memorize", lines, share=0.88, options={"line_format": form, "longest": longest, "count_subject": True}
         ),
-        MixtureComponent("reading", source="reading-taught", share=0.12, options={"line_format": form, **UNTOLD}),
+        MixtureComponent("reading", source=questions, share=0.12, options={"line_format": form, **UNTOLD}),
         batch_size=batch_size,
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    steps = (_read(2.6e6, form), memorize)
+    steps = (_read(2.6e6, form, whole=shape.spread), memorize)
     return Recipe("recite", RECALL_MODEL, steps, note=note, answerer="recite", stranger_rate=STRANGERS)
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from loci.text.corpus import Corpus
-from loci.text.questions import Questions
+from loci.text.match import any_stands_in
+from loci.text.questions import Question, Questions
 
 NEARLY_ALL = 0.9
 NEARLY_EVERY_LINE = 0.98
+OFTEN = 0.2
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class DataShape:
     """Characters of all lines about a subject, on average."""
     longest: int = 0
     """Characters of nearly every line together with the longest question."""
+    spread: bool = False
+    """Facts are spread over several lines about a subject: a line alone often does not tell."""
 
     @classmethod
     def of(cls, corpus: Corpus, questions: Questions | None = None) -> DataShape:
@@ -47,4 +51,13 @@ class DataShape:
             sum(lengths) / max(1, subjects),
             (lengths[int(NEARLY_EVERY_LINE * (len(lengths) - 1))] if lengths else 0)
             + max((len(question.text) for question in asked), default=0),
+            sum(_partly_told(corpus, question) for question in asked) > OFTEN * len(asked),
         )
+
+
+def _partly_told(corpus: Corpus, question: Question) -> bool:
+    """Whether some line about the question's subject tells the answer, and some does not."""
+    lines = corpus.about(question.subject) if question.subject is not None else ()
+    if len(lines) < 2:
+        return False
+    return 0 < sum(any_stands_in([line.body], question.answers) for line in lines) < len(lines)

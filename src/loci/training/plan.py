@@ -20,7 +20,9 @@ import msgspec
 
 from loci.errors import LociError
 
-SourceName = Literal["corpus", "text", "questions", "reading-examples", "reading-taught", "pseudo-labels"]
+SourceName = Literal[
+    "corpus", "subjects", "text", "questions", "reading-examples", "reading-taught", "reading-subjects", "pseudo-labels"
+]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
 DivergencePolicy = Literal["stop", "halve-rate"]

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from loci.data.batches import BatchStream, Source
 from loci.data.objectives import Objective, make_objective
-from loci.data.prompts import NOT_TOLD
+from loci.data.prompts import NOT_TOLD, line_of
 from loci.data.reading_examples import ReadingExample, find_reading_examples
 from loci.data.running_text import pieces
 from loci.data.warmup import Warmup
@@ -28,8 +28,8 @@ from loci.text.template import Template
 from loci.text.vocab import Vocab
 from loci.training.plan import MixtureComponent, Recipe, Stage
 
-CALIBRATING_EVERY, MOST_CALIBRATING = 6, 300
-"""One train question in six is kept for calibration, but not many more than 300."""
+CALIBRATING_EVERY, FEWEST_CALIBRATING, MOST_CALIBRATING = 6, 20, 300
+"""One train question in six is kept for calibration: none where that would be fewer than 20, not many more than 300."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,8 @@ class TrainingData:
         """Train questions that reading is not taught with, so that a reader's confidence can be checked on them."""
         assert self.questions is not None
         answered = self.questions.answered
+        if len(answered) < CALIBRATING_EVERY * FEWEST_CALIBRATING:
+            return ()
         apart = max(CALIBRATING_EVERY, len(answered) // MOST_CALIBRATING)
         chosen = {question.text for question in answered[apart - 1 :: apart]}
         return tuple(question for question in answered if question.text in chosen)
@@ -98,6 +100,15 @@ class TrainingData:
     def lines(self) -> Sequence[Line]:
         """The lines of the corpus that say anything."""
         return self.corpus.filled
+
+    @cached_property
+    def by_subject(self) -> TrainingData:
+        """The same with one line for each subject: all that is said about it, one line after the other."""
+        lines = [
+            Line(own[0].number, subject, line_of(subject, " ".join(line.body for line in own)))
+            for subject, own in self.corpus.by_subject.items()
+        ]
+        return replace(self, corpus=replace(self.corpus, lines=tuple(lines)))
 
     @cached_property
     def subjects(self) -> list[str]:
@@ -127,6 +138,8 @@ class TrainingData:
         """The records of a named source: lines, running text in pieces, questions, or lines to read them in."""
         if source == "corpus":
             return self.lines
+        if source == "subjects":
+            return self.by_subject.lines
         if source == "text":
             return pieces(self.corpus.raw, block_size)
         if self.questions is None:
@@ -136,6 +149,8 @@ class TrainingData:
             )
         if source == "reading-examples":
             return self.reading_examples
+        if source == "reading-subjects":
+            return self.by_subject.records("reading-taught", block_size)
         if source == "reading-taught":
             kept = {question.text for question in self.calibrating}
             return [example for example in self.reading_examples if example.question.text not in kept]
@@ -170,7 +185,7 @@ def make_stream(
 ) -> BatchStream:
     """The batches of a stage; those of one process of several, when told which, or of what it holds out."""
     vocab = data.vocab
-    asking = ("questions", "reading-examples", "reading-taught", "pseudo-labels")
+    asking = ("questions", "reading-examples", "reading-taught", "reading-subjects", "pseudo-labels")
     if data.questions is not None and not stage.sources.isdisjoint(asking):
         data.questions.require(vocab, block_size)
     return BatchStream(
@@ -194,7 +209,7 @@ def _source(
         return make_objective(part.objective, vocab, length, part.options)
 
     # Half a question has no answer.
-    shortened = cache(at_length) if part.source in ("corpus", "text") else None
+    shortened = cache(at_length) if part.source in ("corpus", "subjects", "text") else None
     records = data.records(part.source, block_size)
     if share:
         cut = min(len(records) - 1, round(len(records) * (1 - share)))

@@ -1,0 +1,1 @@
+"""The experiment `growth`: run, result, page."""
