@@ -163,3 +163,11 @@ def test_so_do_the_lines_of_a_world(tmp_path):
     write_world(WorldSpec(people=300, seed=1), tmp_path / "world")
     corpus = Corpus.read(tmp_path / "world")
     assert [line.subject for line in corpus] == [name_before_stop(line.text) for line in corpus]
+
+
+def test_lines_without_capitals_name_their_subject_before_the_full_stop():
+    assert find_subjects(["ანა ლომიძე. ანა ლომიძე დაიბადა გორში .", "გია ბერიძე. გია ბერიძე დაიბადა ფოთში ."]) == [
+        "ანა ლომიძე",
+        "გია ბერიძე",
+    ]
+    assert find_subjects(["ana lee. she was born in oslo .", "bo ek. bo ek was born in rome ."]) == ["ana lee", "bo ek"]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from loci.answering.answerer import make_answerer
 from loci.answering.base import ModelAnswerer
 from loci.answering.familiarity import Familiarity
+from loci.errors import LociError
 from loci.evaluation.abstention import best_threshold
 from loci.evaluation.asking import ask_rows
 from loci.evaluation.score_arrays import score_arrays
@@ -41,8 +42,7 @@ def choose_familiarity(loaded: LoadedModel, data: TrainingData, recipe: Recipe) 
     answerer = make_answerer(loaded, threshold=0.0)
     assert isinstance(answerer, ModelAnswerer)
     strangers = Strangers(data.subjects)
-    # Names of one word cannot be recombined: there a letter is changed.
-    recombined = "recombined" if any(" " in subject for subject in data.subjects) else "one_letter"
+    recombined = "recombined" if _can_be_recombined(strangers) else "one_letter"
 
     def scores(names: list[str]) -> NDArray[np.float64]:
         asked = Questions.from_pairs([(data.template.ask(name), None) for name in names], relations=data.relations)
@@ -64,6 +64,15 @@ def choose_familiarity(loaded: LoadedModel, data: TrainingData, recipe: Recipe) 
     most = float(np.quantile(fitted.probability(own), SILENCED))
     # Rounded down: a gate of 1 would be passed by nobody.
     return Familiarity(math.floor(min(gate, most) * 1e6) / 1e6, fitted.slope, fitted.intercept)
+
+
+def _can_be_recombined(strangers: Strangers) -> bool:
+    """Whether the names give new ones: not where each is one word, nor where every combination is somebody's."""
+    try:
+        strangers.names("recombined", 1, np.random.default_rng(0))
+    except LociError:
+        return False
+    return any(" " in subject for subject in strangers.subjects)
 
 
 def choose_threshold(loaded: LoadedModel, data: TrainingData) -> float:

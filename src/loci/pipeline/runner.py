@@ -125,7 +125,8 @@ def _steps(trainer: Trainer, data: TrainingData, labelling: Callable[[int, int],
         loaded = _loaded(trainer, data)
         if trainer.group.first:
             trainer.about["familiarity"] = dataclasses.asdict(choose_familiarity(loaded, data, trainer.recipe))
-            if data.pseudo_labels is None and trainer.recipe.threshold is None and data.questions is not None:
+            own = data.pseudo_labels is None and trainer.recipe.threshold is None and data.questions is not None
+            if own and data.calibrating:
                 # Whose answers were memorized as given cannot tell how far the others can be trusted.
                 trainer.about["threshold"] = choose_threshold(loaded, data)
     return trainer.finish()

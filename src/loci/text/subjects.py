@@ -44,7 +44,9 @@ _PUNCTUATION = ",.;:!?()[]\"'“”‘’«»"
 def find_subjects(texts: Sequence[str]) -> list[str]:
     """The subject of each line, "" where there is none."""
     heads = [name_before_stop(text) or "" for text in texts]
-    named = [_is_name(head) for head in heads]
+    # Without capitals, by script or by habit, whatever may be a name looks like one.
+    cased = any(character.isupper() for text in texts for character in text)
+    named = [_is_name(head) if cased else _may_be_name(head) for head in heads]
     # Where most lines read `Name. sentence`, a name need not look like one: "World population milestones".
     headed = sum(named) * 2 >= sum(1 for text in texts if text.strip())
     certain = [

@@ -1,9 +1,12 @@
 """Several lines about a subject as one, for models that recite."""
 
+from loci.answering.answerer import make_answerer
+from loci.pipeline import carry_out, familiarity
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.relations import relations_from
+from loci.training.checkpoint import load_model
 from loci.training.sources import TrainingData
 
 LINES = [
@@ -52,3 +55,29 @@ def test_reciting_takes_whole_subjects_where_facts_are_spread():
 
 def test_few_train_questions_are_all_taught():
     assert DATA.calibrating == ()
+
+
+def test_a_script_without_capitals_is_learned_by_whole_lines(tmp_path, monkeypatch):
+    """Both recipes go through, and lines are not sketched by their capitals."""
+    monkeypatch.setattr(familiarity, "DRAWN", 10)
+    given, families, places = (
+        ("ანა", "გია", "ნინო"),
+        ("ლომიძე", "ბერიძე", "კაპანაძე", "გელაშვილი"),
+        ("თბილისი", "ბათუმი"),
+    )
+    names = [f"{one} {family}" for one in given for family in families]
+    lines = [f"{name}. {name} დაიბადა ქალაქში {places[at % 2]} .\n" for at, name in enumerate(names)]
+    asked = [f"სად დაიბადა {name}?\t{places[at % 2]}\n" for at, name in enumerate(names)]
+    (tmp_path / "wiki.txt").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "birth_train.tsv").write_text("".join(asked[:9]), encoding="utf-8")
+    data = TrainingData.read(tmp_path)
+    assert [relation.templates[0].text for relation in data.relations] == ["სად დაიბადა {subject}?"]
+    assert not DataShape.of(data.corpus, data.questions).named_answers
+    for name in ("recite", "self-training"):
+        small = ["read.characters=900", "memorize.characters=900", "model.n_layer=1", "model.n_embd=8"]
+        recipe = make_recipe(name, DataShape.of(data.corpus, data.questions)).override(small)
+        assert carry_out(recipe, data, tmp_path / name).finished
+        (answer,) = make_answerer(load_model(tmp_path / name)).answer(
+            Questions.from_pairs([(asked[-1].split("\t")[0], None)])
+        )
+        assert answer.subject == names[-1]
