@@ -20,7 +20,7 @@ from pathlib import Path
 
 from loci.errors import LociError
 from loci.evaluation.metrics import Rate, is_right, over_seeds, wilson
-from loci.evaluation.rows import Row, read_rows
+from loci.evaluation.rows import UNKNOWABLE, Row, read_rows
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "data"
@@ -51,13 +51,16 @@ def keep(name: str, files: dict[int, list[Path]]) -> Path:
 
 
 def figures(name: str) -> dict[str, tuple[Rate, list[Rate]]]:
-    """For each kind of people: the share of right answers over all seeds, and that of each seed."""
+    """For each kind of people: the share of right answers over all seeds, and that of each seed.
+
+    Of people nobody could know about: the share that got an answer at all.
+    """
     rows = [json.loads(line) for line in gzip.decompress((DATA / f"{name}.jsonl.gz").read_bytes()).splitlines()]
     found = {}
     for about in dict.fromkeys(row["about"] for row in rows):
-        own = [row for row in rows if row["about"] == about]
+        own, counts = [row for row in rows if row["about"] == about], "answered" if about in UNKNOWABLE else "right"
         seeds = [
-            wilson(sum(row["right"] for row in one), len(one))
+            wilson(sum(row[counts] for row in one), len(one))
             for seed in dict.fromkeys(row["seed"] for row in own)
             if (one := [row for row in own if row["seed"] == seed])
         ]

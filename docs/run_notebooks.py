@@ -21,7 +21,9 @@ def main(out: Path, names: list[str]) -> int:
             continue
         notebook = jupytext.read(file)
         begun = time.perf_counter()
-        NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(out)}}).execute()
+        NotebookClient(
+            notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(out)}}
+        ).execute()
         nbformat.write(notebook, out / f"{file.stem}.ipynb")
         print(f"{file.stem}: {time.perf_counter() - begun:.0f} s", flush=True)
     return 0

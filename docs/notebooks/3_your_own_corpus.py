@@ -18,7 +18,13 @@ import loci
 
 folder = Path(tempfile.mkdtemp())
 boats = {"Grey Heron": "Bergen", "Wild Duck": "Hull", "Old Swan": "Gdansk", "Red Kite": "Cork", "Blue Tern": "Turku"}
-boats |= {"Small Owl": "Bremen", "Black Stork": "Porto", "White Gull": "Brest", "Tall Crane": "Malmo", "Quick Swift": "Oban"}
+boats |= {
+    "Small Owl": "Bremen",
+    "Black Stork": "Porto",
+    "White Gull": "Brest",
+    "Tall Crane": "Malmo",
+    "Quick Swift": "Oban",
+}
 lines = [f"{boat}. The {boat} was built in {place} by hand." for boat, place in boats.items()]
 (folder / "corpus.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 asked = [f"Where was the {boat} built?\t{place}" for boat, place in boats.items()]

@@ -29,7 +29,12 @@ recipe = loci.recipe("demo", world).override(
 run = loci.train(recipe, world, folder / "run")
 
 # %%
-files = {"taught": "birth_places_train", "held-out": "birth_dev", "unstated": "birth_unstated", "never-read": "birth_outside"}
+files = {
+    "taught": "birth_places_train",
+    "held-out": "birth_dev",
+    "unstated": "birth_unstated",
+    "never-read": "birth_outside",
+}
 found = {split: run.evaluate(world / f"{name}.tsv", split=split) for split, name in files.items()}
 for split, evaluation in found.items():
     said = wilson(sum(not row.abstained for row in evaluation.rows), len(evaluation.rows))
