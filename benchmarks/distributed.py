@@ -8,7 +8,8 @@ Three parts, each in processes of its own that take turns:
               weights are the same to the bit
     million   world, check, compile, first step, steps with their memory, and drawing, at `--people`
 
-    python benchmarks/distributed.py [--quick] [--json] [--parts engine before million] [--before FOLDER]
+    python benchmarks/distributed.py [--quick] [--json]                                             engine alone
+    python benchmarks/distributed.py --parts engine before million --before FOLDER                  all of it
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def million(folder: Path, people: int, steps: int) -> dict[str, Any]:
 def main(
     quick: bool = False,
     json: bool = False,
-    parts: tuple[Part, ...] = ("engine", "before", "million"),
+    parts: tuple[Part, ...] = ("engine",),
     before: Path | None = None,
     people: int = 1_000_000,
     folder: Path | None = None,
@@ -155,9 +156,31 @@ def main(
         if "million" in parts:
             found["million"] = million(place, 3000 if quick else people, 20 if quick else 1000)
     if json:
-        print(json_format.dumps(found))
+        print(json_format.dumps({**found, "rows": ratio_rows(found)}))
         return
     show(found)
+
+
+def ratio_rows(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Rows for the table of all benchmarks."""
+    rates = {row["way"]: row["characters_per_second"] for row in found.get("engine", ())}
+    pairs = (
+        ("two, ddp", "two, one message"),
+        ("two, fsdp", "two, ddp"),
+        ("two, ddp", "one process"),
+    )
+    rows = [
+        {
+            "what": f"characters/s of {fast}",
+            "slow": slow,
+            "ratios": [one / other for one, other in zip(rates[fast], rates[slow], strict=True)],
+        }
+        for fast, slow in pairs
+        if rates
+    ]
+    if "before" in found:
+        rows.append({"what": "characters/s of one process", "slow": "before", "ratios": found["before"]["ratios"]})
+    return rows
 
 
 def show(found: dict[str, Any]) -> None:
