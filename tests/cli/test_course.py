@@ -157,7 +157,7 @@ def test_dataset(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("course evaluate vanilla wiki.txt --eval_corpus_path birth_dev.tsv", "--reading_params_path is missing"),
         ("course pretrain vanilla wikki.txt --writing_params_path p", "wikki.txt: no such file (there is wiki.txt)"),
         ("course pretrain vanilla wiki.txt --writing_params_path p --max_epochs 0", "--max_epochs: must be from 1 to"),
-        ("course pretrain vanilla wiki.txt --writing_params_path p --pretrain_lr 0", "lr must be positive"),
+        ("course pretrain vanilla wiki.txt --writing_params_path p --pretrain_lr 0", "lr must be from 1e-30"),
         (
             "course evaluate vanilla wiki.txt --reading_params_path wiki.txt --eval_corpus_path birth_dev.tsv",
             "wiki.txt: is damaged, or no .params file",
