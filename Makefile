@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 BROWSER:= $(VENV)/.browser
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-all test-interop lint format bench docs notebooks package clean
+.PHONY: help install lock demo test fuzz test-slow test-all test-interop lint format bench docs notebooks package clean
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
@@ -18,6 +18,10 @@ $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
 	touch $@
+
+lock: $(STAMP)   ## after a change of dependencies: write requirements.lock and docs/licences.md
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt uv
+	$(BIN)/python docs/make_lock.py $(UPGRADE)
 
 # The browser tests want Debian's Chromium. Where it cannot be installed they skip and say so.
 $(BROWSER): $(STAMP)
@@ -32,6 +36,9 @@ demo: $(STAMP)   ## train on the embedded world, ask about held-out people, writ
 
 test: $(STAMP) $(BROWSER) ## the fast tests
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+fuzz: $(STAMP)   ## 5,000 damaged files and command lines, seeds never used before; fails on any traceback, hang or excess
+	$(BIN)/python tests/fuzz/fuzz_driver.py --cases 5000 --keep build/fuzz $(if $(SEED),--seed $(SEED))
 
 test-slow: $(STAMP) $(BROWSER) ## the long tests alone
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m slow

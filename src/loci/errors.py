@@ -6,6 +6,8 @@ own mistakes are `assert`s and stay tracebacks.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -29,3 +31,17 @@ class LociError(Exception):
             where = f"line {self.line}: "
         remedy = f" ({self.remedy})" if self.remedy else ""
         return f"{where}{self.message}{remedy}"
+
+
+@contextlib.contextmanager
+def naming(path: str | Path | None, *, line: int | None = None, remedy: str | None = None) -> Iterator[None]:
+    """A block that reads `path`: a `LociError` in it gets the file, line and remedy that it does not say itself."""
+    try:
+        yield
+    except LociError as error:
+        raise LociError(
+            error.message,
+            path=error.path if error.path is not None else path,
+            line=error.line if error.line is not None else line,
+            remedy=error.remedy or remedy,
+        ) from None

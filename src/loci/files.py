@@ -7,29 +7,65 @@ one, never a part. Knows nothing of what the files mean.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import shutil
-import types
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, Any, TypeVar
 
 from loci.errors import LociError
 
 T = TypeVar("T")
+LARGEST_JSON = 1 << 28
 
 
 def fsync_folder(folder: Path) -> None:
-    """Make a rename inside `folder` survive a power cut."""
+    """Make a rename inside `folder` survive a power cut; Windows has no such thing."""
+    if os.name == "nt":
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+_REMEDIES = {
+    errno.ENOSPC: "free some space, or choose another disk",
+    getattr(errno, "EDQUOT", errno.ENOSPC): "free some space, or choose another disk",
+    errno.EFBIG: "choose a disk that holds larger files",
+    errno.EROFS: "choose a folder that can be written to",
+    errno.EACCES: "choose a folder you may write to, or change its rights",
+    errno.EPERM: "choose a folder you may write to, or change its rights",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EEXIST: "a part of this path is a file: choose another one",
+    errno.ENOTDIR: "a part of this path is a file: choose another one",
+}
+
+
+def said_by_system(error: OSError, path: str | Path | None = None, what: str = "") -> LociError:
+    """What the system says of a file, as the one error a user meets: the file, what is wrong, what to do."""
+    named = error.filename if isinstance(error.filename, str | bytes) else None
+    place = path if path is not None else os.fsdecode(named) if named is not None else None
+    remedy = _REMEDIES.get(error.errno or 0, "check the name and its rights" if place is not None else None)
+    return LociError(what + (error.strerror or str(error)), path=place, remedy=remedy)
+
+
+@contextlib.contextmanager
+def writing(target: Path) -> Iterator[None]:
+    """A block that writes `target`: what goes wrong in it (a full disk, no rights) is a `LociError` that names it."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is None or os.fsdecode(error.filename).startswith(str(target.parent)):
+            raise said_by_system(error, target, "cannot be written: ") from None
+        raise
 
 
 def _sibling(target: Path) -> Path:
@@ -42,16 +78,17 @@ def atomic_file(target: str | Path) -> Iterator[Path]:
     target = Path(target)
     if target.is_dir():
         raise LociError("is a folder, a file was to be written here", path=target, remedy="choose another name")
-    target.parent.mkdir(parents=True, exist_ok=True)
     temporary = _sibling(target)
-    try:
-        yield temporary
-        with open(temporary, "rb") as handle:
-            os.fsync(handle.fileno())
-        os.replace(temporary, target)
-        fsync_folder(target.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield temporary
+            with open(temporary, "rb+") as handle:
+                os.fsync(handle.fileno())
+            os.replace(temporary, target)
+            fsync_folder(target.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -79,26 +116,33 @@ def atomic_folder(target: str | Path) -> Iterator[Path]:
     A folder already there is replaced. Between the two renames the old one stands under a hidden name next to it.
     """
     target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _sibling(target)
-    temporary.mkdir()
-    try:
-        yield temporary
-        for file in temporary.rglob("*"):
-            if file.is_file():
-                with open(file, "rb") as handle:
-                    os.fsync(handle.fileno())
-        fsync_folder(temporary)
-        if target.exists():
-            old = _sibling(target)
-            os.rename(target, old)
-            os.rename(temporary, target)
-            shutil.rmtree(old)
-        else:
-            os.rename(temporary, target)
-        fsync_folder(target.parent)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    temporary, old = _sibling(target), _sibling(target)
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir()
+        try:
+            yield temporary
+            for file in temporary.rglob("*"):
+                if file.is_file():
+                    with open(file, "rb+") as handle:
+                        os.fsync(handle.fileno())
+            fsync_folder(temporary)
+            if target.exists():
+                os.rename(target, old)
+            try:
+                os.rename(temporary, target)
+            except OSError:
+                if old.exists():
+                    os.rename(old, target)
+                raise
+            shutil.rmtree(old, ignore_errors=True)
+            fsync_folder(target.parent)
+        except LociError as error:
+            if error.path is not None and temporary in error.path.parents:  # nobody knows the hidden name
+                raise LociError(error.message, path=target, line=error.line, remedy=error.remedy) from None
+            raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def remove_leftovers(folder: str | Path) -> None:
@@ -118,19 +162,6 @@ def sha256_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def read_json(path: str | Path) -> Any:
-    """Read a JSON file; a missing or broken one is a `LociError` that names the line."""
-    path = Path(path)
-    try:
-        return parse_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise LociError("no such file", path=path) from None
-    except UnicodeDecodeError:
-        raise LociError("is not UTF-8 text", path=path) from None
-    except LociError as error:
-        raise LociError(error.message, path=path, line=error.line) from None
-
-
 def parse_json(text: str) -> Any:
     """The value of a JSON text; a broken one is a `LociError` that names the line."""
     try:
@@ -141,11 +172,13 @@ def parse_json(text: str) -> Any:
         raise LociError("not valid JSON: nothing here can hold it") from None
 
 
-def read_struct(path: str | Path, schema: type[T], *, remedy: str | None = None) -> T:
+def read_struct(path: str | Path, schema: type[T], *, remedy: str) -> T:
     """Read a JSON file that holds exactly what `schema` says: a struct of msgspec, or any type it knows."""
     import msgspec  # later than at the start: `loci --help` must not wait for it
 
     try:
+        if (size := os.path.getsize(path)) > LARGEST_JSON:
+            raise LociError(f"is {size:,} bytes long, no file of its kind is", path=path, remedy=remedy)
         return msgspec.json.decode(Path(path).read_bytes(), type=schema)
     except OSError as error:
         what = error.strerror or str(error)
@@ -153,16 +186,3 @@ def read_struct(path: str | Path, schema: type[T], *, remedy: str | None = None)
         what, _, where = str(error).replace("`", "").partition(" - at $")
         what = f"{where.lstrip('.')}: {what}" if where else what
     raise LociError(f"cannot be read: {what[:200]}", path=path, remedy=remedy)
-
-
-def read_object(path: str | Path, needs: Mapping[str, type | types.UnionType] = MappingProxyType({})) -> dict[str, Any]:
-    """Read a JSON file that holds an object with at least these fields of these types."""
-    found = read_json(path)
-    if not isinstance(found, dict):
-        raise LociError("a JSON object is wanted here", path=path)
-    for name, wanted in needs.items():
-        if name not in found:
-            raise LociError(f"lacks the field {name!r}", path=path)
-        if not isinstance(found[name], wanted):
-            raise LociError(f"field {name!r} cannot be {json.dumps(found[name])[:40]}", path=path)
-    return found

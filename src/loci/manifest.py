@@ -41,7 +41,7 @@ def read_manifest(folder: Path, kind: str, format: int, *, remedy: str) -> Manif
         raise LociError(f"has no {MANIFEST}: an older Loci wrote it, or the file is lost", path=folder, remedy=remedy)
     found = read_struct(folder / MANIFEST, Manifest, remedy=remedy)
     if found.kind != kind:
-        raise LociError(f"holds a {found.kind}, a {kind} is wanted here", path=folder)
+        raise LociError(f"holds a {found.kind}, a {kind} is wanted here", path=folder, remedy=remedy)
     if found.format != format:
         remedy = remedy if found.format < format else "upgrade Loci"
         raise LociError(f"{kind} format {found.format}, this Loci reads {format}", path=folder, remedy=remedy)

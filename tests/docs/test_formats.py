@@ -152,13 +152,13 @@ def calibration(path):
 
 
 def config(path):
-    data = read_struct(path, CheckpointConfig)
+    data = read_struct(path, CheckpointConfig, remedy="")
     model = GPTConfig.from_dict(data.model)
     assert len(Vocab(data.vocabulary)) == model.vocab_size
 
 
 def state(path):
-    found = read_struct(path, TrainingState)
+    found = read_struct(path, TrainingState, remedy="")
     assert (found.stage, found.step) == (1, 40)
 
 

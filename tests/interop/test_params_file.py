@@ -5,6 +5,7 @@ import pickle
 import random
 import zipfile
 from pathlib import Path
+from typing import IO
 
 import pytest
 import torch
@@ -186,8 +187,8 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     write_params(file, STATE)
     before = file.read_bytes()
 
-    def half(state: object, path: Path) -> None:
-        Path(path).write_bytes(b"half")
+    def half(state: object, handle: IO[bytes]) -> None:
+        handle.write(b"half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(torch, "save", half)

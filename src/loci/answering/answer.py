@@ -181,7 +181,7 @@ class Answer:
             named["evidence"] = tuple(Evidence.from_dict(line) for line in data["evidence"])
             return cls(**named)
         except (KeyError, TypeError, AttributeError) as error:
-            raise LociError(f"this is no answer: {error}") from None
+            raise LociError(f"this is no answer: {error}", remedy="is it a loci web server of this version?") from None
 
 
 def decide(

@@ -11,17 +11,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from loci.answering.familiarity import Familiarity
-from loci.errors import LociError
-from loci.files import read_object, write_json
-from loci.training.checkpoint import LoadedModel
+from loci.errors import LociError, naming
+from loci.files import read_struct, write_json
+from loci.training.checkpoint import Count, LoadedModel
 from loci.training.run import run_folder
 
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 THRESHOLD = 0.5
 """Below this probability a run that says nothing else does not answer."""
 FILE = "calibration.json"
@@ -178,6 +180,24 @@ class RunCalibration:
         }
 
 
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What calibration.json says."""
+
+    format: int
+    calibrator: dict[str, Any]
+    temperature: dict[str, Any]
+    isotonic: dict[str, Any] | None
+    level: Share
+    threshold: Share | None
+    model: str
+    questions: str
+    questions_hash: str
+    n: Count
+    right: Count
+    brier_before: Share
+    brier_after: Share
+
+
 def write_calibration(run: Path, calibration: RunCalibration) -> Path:
     """Keep a calibration in the run's folder; an older one is replaced."""
     write_json(run / FILE, calibration.as_dict())
@@ -189,29 +209,24 @@ def read_calibration(run: Path) -> RunCalibration | None:
     file = run / FILE
     if not file.is_file():
         return None
-    raw = read_object(file)
-    try:
-        if raw["format"] != FORMAT:
-            raise LociError(f"calibration format {raw['format']!r}, this Loci reads {FORMAT}")
-        temperature = calibrator_from_dict(raw["temperature"])
-        isotonic = calibrator_from_dict(raw["isotonic"]) if raw["isotonic"] is not None else None
+    raw = read_struct(file, _File, remedy=_AGAIN)
+    with naming(file, remedy=_AGAIN):
+        if raw.format != FORMAT:
+            raise LociError(f"calibration format {raw.format}, this Loci reads {FORMAT}")
+        temperature = calibrator_from_dict(raw.temperature)
+        isotonic = calibrator_from_dict(raw.isotonic) if raw.isotonic is not None else None
         if not isinstance(temperature, Temperature) or not (isotonic is None or isinstance(isotonic, Isotonic)):
             raise LociError("temperature and isotonic fit are exchanged")
-        return RunCalibration(
-            calibrator_from_dict(raw["calibrator"]),
-            temperature,
-            isotonic,
-            float(raw["level"]),
-            NEVER if raw["threshold"] is None else float(raw["threshold"]),
-            str(raw["model"]),
-            str(raw["questions"]),
-            str(raw["questions_hash"]),
-            int(raw["n"]),
-            int(raw["right"]),
-            float(raw["brier_before"]),
-            float(raw["brier_after"]),
-        )
-    except (KeyError, TypeError, ValueError):
-        raise LociError("is no calibration", path=file, remedy=_AGAIN) from None
-    except LociError as error:
-        raise LociError(error.message, path=file, remedy=_AGAIN) from None
+        fits = (calibrator_from_dict(raw.calibrator), temperature, isotonic)
+    return RunCalibration(
+        *fits,
+        raw.level,
+        NEVER if raw.threshold is None else raw.threshold,
+        raw.model,
+        raw.questions,
+        raw.questions_hash,
+        raw.n,
+        raw.right,
+        raw.brier_before,
+        raw.brier_after,
+    )

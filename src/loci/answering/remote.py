@@ -22,6 +22,8 @@ ATTEMPTS = 5
 """How often a busy server is asked before giving up."""
 PATIENCE = 60.0
 """Seconds to wait for one answer."""
+LONGEST = 1 << 24
+"""Bytes of the largest answer that is read."""
 REMEMBERED = 20
 """Earlier questions the server takes along, to know whom a pronoun means."""
 HERE = ("127.0.0.1", "localhost", "::1")
@@ -69,13 +71,18 @@ class Server:
     def _once(self, opener: OpenerDirector, request: Request) -> Any:
         try:
             with opener.open(request, timeout=PATIENCE) as response:
-                return json.load(response)
+                data = response.read(LONGEST + 1)
+                if len(data) > LONGEST:
+                    raise LociError(
+                        f"{self.url} answers with over {LONGEST:,} bytes", remedy="is it a loci web server?"
+                    )
+                return json.loads(data)
         except HTTPError:
             raise
         except (URLError, OSError) as error:
             why = getattr(error, "reason", error)
             raise LociError(f"{self.url} does not answer: {why}", remedy="start it with: loci web RUN") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise LociError(f"{self.url} did not answer with JSON", remedy="is it a loci web server?") from None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loci.attention_lab.parses import Parse, tree_fault
-from loci.errors import LociError
+from loci.errors import LociError, naming
 from loci.text.findings import raise_first_error
 from loci.text.source import load
 
@@ -49,10 +49,8 @@ def read_conllu(path: str | Path, *, limit: int | None = None) -> Treebank:
     path = Path(path)
     source = load(path)
     raise_first_error(source.findings)
-    try:
+    with naming(path, remedy="CoNLL-U has ten tab-separated columns per word, and numbers words and heads from 1"):
         return parse_conllu(source.text, limit=limit)
-    except LociError as error:
-        raise LociError(error.message, path=path, line=error.line, remedy=error.remedy) from None
 
 
 def parse_conllu(text: str, *, limit: int | None = None) -> Treebank:

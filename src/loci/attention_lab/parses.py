@@ -18,6 +18,10 @@ from loci.errors import LociError
 ROOT = -1
 
 
+MOST_SHOWN = 12
+"""Words of a cycle that a message names."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """Why heads are no tree, and at which word."""
@@ -39,13 +43,15 @@ def tree_fault(heads: Sequence[int]) -> Fault | None:
         return Fault(roots[1], f"a second root: words {roots[0] + 1} and {roots[1] + 1} both have head 0")
     rooted = set(roots)  # words whose way up is known to end at the root
     for word in range(n):
-        way: list[int] = []
+        way: dict[int, None] = {}  # in order, and looked up at once
         at = word
         while at != ROOT and at not in rooted:
             if at in way:
-                cycle = [*way[way.index(at) :], at]
-                return Fault(at, "a cycle: " + " → ".join(str(step + 1) for step in cycle))
-            way.append(at)
+                seen = list(way)
+                steps = [str(step + 1) for step in (*seen[seen.index(at) :], at)]
+                shown = steps if len(steps) <= MOST_SHOWN else [*steps[:MOST_SHOWN], "…"]
+                return Fault(at, "a cycle: " + " → ".join(shown))
+            way[at] = None
             at = heads[at]
         rooted.update(way)
     return None if roots or not n else Fault(0, "no root: no word has head 0")

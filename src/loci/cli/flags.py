@@ -29,6 +29,16 @@ BOUNDS = {
     "draws": (1, 10_000),
     "alternatives": (0, 1_000),
     "save_every": (1, 10**12),
+    "length": (0, 10**7),
+    "order": (1, 100),
+    "n": (1, 10_000),
+    "n_layer": (1, 10_000),
+    "n_head": (1, 10_000),
+    "n_embd": (1, 10**6),
+    "vocab_size": (1, 10**7),
+    "bottleneck_dim": (1, 10**6),
+    "batch": (1, 10**9),
+    "lines": (0, 10_000),
 }
 
 OPTIONS = (

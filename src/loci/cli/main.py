@@ -5,6 +5,7 @@ Knows no command by name and imports neither torch nor tyro until a command runs
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import keyword
 import os
@@ -15,9 +16,10 @@ from io import TextIOWrapper
 from loci import __version__
 from loci.cli.commands import COMMANDS
 from loci.errors import LociError
+from loci.files import said_by_system
 from loci.registry import import_file, load_plugins
 
-USAGE_ERROR = 2
+USAGE_ERROR, STOPPED = 2, 130
 NARROWEST = 40
 """Columns below which no help text can be laid out."""
 
@@ -44,33 +46,60 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     args = list(sys.argv[1:] if argv is None else argv)
     _usable_terminal()
+    code = _guarded(args)
     try:
-        args = _with_plugins(args)
-        if not args or args[0] in ("-h", "--help", "help"):
-            print(overview())
-            return 0
-        if args[0] in ("-V", "--version"):
-            print(f"loci {__version__}")
-            return 0
-        return _run(args[0], args[1:])
+        sys.stdout.flush()  # here, where a full disk is still one line, and not at the interpreter's end
+    except BrokenPipeError:
+        _give_up_output()
+    except OSError as error:
+        _give_up_output()
+        return _failed(args, str(said_by_system(error, "standard output"))) if code == 0 else code
+    return code
+
+
+def _guarded(args: list[str]) -> int:
+    """Run the command; whatever goes wrong that is not our own mistake is one line and an exit code."""
+    try:
+        return _called(args)
     except LociError as error:
         return _failed(args, str(error))
+    except SystemExit as error:  # the parsers of flags end so, after the help or what is wrong with a flag
+        return error.code if isinstance(error.code, int) else USAGE_ERROR if error.code else 0
     except KeyboardInterrupt:
-        return _failed(args, "stopped", code=130)
-    except BrokenPipeError:
-        # The reader of our output (head, a closed pager) went away: not an error. Keep the interpreter's own flush
-        # quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _failed(args, "stopped", code=STOPPED)
+    except BrokenPipeError:  # the reader of our output (head, a closed pager) went away: not an error
+        _give_up_output()
         return 0
+    except MemoryError:
+        return _failed(args, "this machine's memory is not enough (ask for less, or use a larger machine)")
     except OSError as error:  # a full disk, a folder without rights: the system says what it is, in one line
-        where = f"{error.filename}: " if error.filename else ""
-        return _failed(args, f"{where}{error.strerror or error}")
+        if error.filename is None:
+            _give_up_output()
+        return _failed(args, str(said_by_system(error, None if error.filename else "standard output")))
+
+
+def _called(args: list[str]) -> int:
+    args[:] = _with_plugins(args)
+    if not args or args[0] in ("-h", "--help", "help"):
+        print(overview())
+        return 0
+    if args[0] in ("-V", "--version"):
+        print(f"loci {__version__}")
+        return 0
+    return _run(args[0], args[1:])
+
+
+def _give_up_output() -> None:
+    """Send what is still to be printed nowhere, so that the interpreter's own last flush stays quiet."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _failed(args: Sequence[str], message: str, code: int = USAGE_ERROR) -> int:
     """One line on standard error, control characters of the input made visible; the exit code."""
     name = f" {args[0]}" if args and args[0] in COMMANDS else ""
-    print(f"loci{name}: {visible(message)}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # nobody listens: the code still tells
+        print(f"loci{name}: {visible(message)}", file=sys.stderr)
     return code
 
 
@@ -94,11 +123,17 @@ def _with_plugins(args: list[str]) -> list[str]:
 
 
 def _usable_terminal() -> None:
-    """Output that cannot fail: a terminal too narrow for any help counts as wider, letters it lacks are escaped."""
+    """Output that cannot fail: a terminal too narrow for any help counts as wider, letters it lacks are escaped.
+
+    So are the bytes of a file's name that is no UTF-8, which Python keeps as halves of characters.
+    """
     if os.environ.get("COLUMNS", "").isdigit() and int(os.environ["COLUMNS"]) < NARROWEST:
         os.environ["COLUMNS"] = str(NARROWEST)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller; its number must not go to the next file that is opened
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper) and (stream.encoding or "").lower().replace("-", "") != "utf8":
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 

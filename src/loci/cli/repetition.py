@@ -17,6 +17,9 @@ import tyro
 from loci.cli.table import print_table
 from loci.errors import LociError
 
+MOST_CHARACTERS = 10**7
+"""At each setting of the sampler."""
+
 
 def repetition(
     run: Annotated[Path | None, tyro.conf.Positional] = None,
@@ -56,6 +59,11 @@ def repetition(
     if samples < 1 or n < 1 or length <= n:
         raise LociError(
             f"--samples and --n must be at least 1 and --length more than --n, not {samples}, {n} and {length}"
+        )
+    if samples * length > MOST_CHARACTERS:
+        raise LociError(
+            f"--samples times --length is {samples * length:,}, at most {MOST_CHARACTERS:,} characters are generated",
+            remedy="ask for fewer or shorter texts",
         )
     lines = read_lines(text if text is not None else _corpus_of(run))
     loaded = None

@@ -96,7 +96,7 @@ def sample(
     for number in range(1, samples + 1):
         if samples > 1:
             print(f"--- {number} of {samples}")
-        sys.stdout.write(prompt)
+        _write(prompt)
         for index in stream(
             loaded.model,
             ids,
@@ -106,6 +106,13 @@ def sample(
             stop_id=stop_id,
             window=window,
         ):
-            sys.stdout.write(loaded.vocab.symbols[index])
-            sys.stdout.flush()
+            _write(loaded.vocab.symbols[index])
         print()
+
+
+def _write(text: str) -> None:
+    """Write at once; control characters of the corpus are spelled out, line ends and tabs are meant."""
+    from loci.text.findings import visible
+
+    sys.stdout.write("".join(character if character in "\n\t" else visible(character) for character in text))
+    sys.stdout.flush()

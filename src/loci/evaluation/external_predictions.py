@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from loci.errors import LociError
+from loci.errors import LociError, naming
 from loci.evaluation.rows import Row, numbered_rows
 from loci.text.findings import raise_first_error, shown
 from loci.text.questions import Question, Questions
@@ -23,14 +23,18 @@ _Numbered = list[tuple[int, Row]]
 
 def read_external(path: str | Path, questions: Questions) -> list[Row]:
     """One row a question, in the order of `questions`, with their answers and subjects. Bad rows are named by line."""
-    source = load(path)
+    with naming(path, remedy="one prediction a question: JSON lines, a table, or one a line; see docs/formats.md"):
+        return _read(load(path), questions)
+
+
+def _read(source: Source, questions: Questions) -> list[Row]:
     raise_first_error(source.findings)
     lines = source.lines()
     first = next((line for line in lines if line.strip()), None)
     if first is None:
-        raise LociError("holds no predictions", path=path)
+        raise LociError("holds no predictions")
     if first.strip() == "[" or first.lstrip().startswith(("[{", "[[")):
-        raise LociError("is a JSON list", path=path, line=1, remedy="write one object per line, without the brackets")
+        raise LociError("is a JSON list", line=1, remedy="write one object per line, without the brackets")
     if first.lstrip().startswith("{"):
         rows = list(numbered_rows(source, question=""))
     elif any("\t" in line for line in lines):
@@ -40,7 +44,7 @@ def read_external(path: str | Path, questions: Questions) -> list[Row]:
     asked = [bool(row.question) for _, row in rows]
     if any(asked) and not all(asked):
         number = rows[asked.index(False)][0]
-        raise LociError("has no question, although other rows have one", path=path, line=number)
+        raise LociError("has no question, although other rows have one", line=number)
     aligned = _by_question(source, rows, questions) if all(asked) else _by_order(source, rows, questions)
     return [
         replace(row, question=question.text, answers=question.answers, subject=question.subject)
@@ -74,10 +78,8 @@ def _table_rows(source: Source, lines: Sequence[str]) -> _Numbered:
             except ValueError:
                 message = f"the probability {shown(cells[2], 30)} is not a number"
                 raise LociError(message, path=source.path, line=number) from None
-        try:
+        with naming(source.path, line=number):
             rows.append((number, Row(cells[0], cells[1], probability=probability)))
-        except LociError as error:
-            raise LociError(error.message, path=source.path, line=number) from None
     if not rows:
         raise LociError("holds no predictions", path=source.path)
     return rows

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from loci.errors import LociError
+from loci.errors import LociError, naming
 from loci.files import atomic_file, atomic_writer, parse_json
 from loci.text.findings import raise_first_error
 from loci.text.match import is_accepted
@@ -25,6 +25,9 @@ use other names as well."""
 SPLITS = (TAUGHT, HELD_OUT, UNSTATED, NEVER_READ)
 UNKNOWABLE = frozenset({UNSTATED, NEVER_READ})
 """Splits of which nobody could know the answer: the only good answer is none."""
+
+
+_REMEDY = "a row is a JSON object with at least question and prediction; see docs/formats.md"
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def read_rows(path: str | Path) -> list[Row]:
     else:
         rows = [row for _, row in numbered_rows(load(path))]
     if not rows:
-        raise LociError("holds no prediction rows", path=path)
+        raise LociError("holds no prediction rows", path=path, remedy=_REMEDY)
     return rows
 
 
@@ -132,10 +135,9 @@ def numbered_rows(source: Source, *, question: str | None = None) -> Iterator[tu
     raise_first_error(source.findings)
     for number, line in enumerate(source.lines(), start=1):
         if line.strip():
-            try:
-                yield number, row_from_json(line, question=question)
-            except LociError as error:
-                raise LociError(error.message, path=source.path, line=number, remedy=error.remedy) from None
+            with naming(source.path, line=number, remedy=_REMEDY):
+                row = row_from_json(line, question=question)
+            yield number, row
 
 
 def row_from_json(line: str, *, question: str | None = None) -> Row:
@@ -147,9 +149,7 @@ def row_from_json(line: str, *, question: str | None = None) -> Row:
         data.setdefault("question", question)
     for name in ("question", "prediction"):
         if name not in data:
-            raise LociError(
-                f"field {name!r} is missing", remedy="a row needs at least question and prediction; see docs/formats.md"
-            )
+            raise LociError(f"field {name!r} is missing")
     values: dict[str, Any] = {}
     escaped = "\\u" in line  # only so can half a character be written
     for name, (wanted, fits) in _FIELDS.items():

@@ -14,7 +14,7 @@ from typing import Any
 
 from loci.errors import LociError
 from loci.evaluation.json_data import to_json
-from loci.files import read_object, write_json
+from loci.files import read_struct, write_json
 from loci.pipeline import carry_out
 from loci.report.parts import Report
 from loci.text.questions import Questions
@@ -27,6 +27,7 @@ from loci.training.run import holds_run, read_run
 from loci.training.sources import TrainingData
 
 SETTINGS, RESULTS, PAGE = "experiment.json", "results.json", "report.html"
+AGAIN = "remove it: the same command makes it again"
 SEEDS, QUICK_SEEDS = 3, 1
 QUICK_STEPS = 40
 #: A model small enough that a quick run shows all its steps within a minute.
@@ -94,7 +95,7 @@ def open_folder(out: Path, name: str, settings: Any, may_change: Iterable[str] =
     if out.exists() and not out.is_dir():
         raise LociError("is a file, an experiment is a folder", path=out, remedy="choose another --out")
     if file.is_file():
-        before = read_object(file)
+        before = read_struct(file, dict[str, Any], remedy=AGAIN)
         for what, value in kept.items():
             if what not in may_change and before.get(what) != value:
                 raise LociError(
@@ -120,7 +121,7 @@ def keep_world(spec: WorldSpec, folder: Path, *, conllu: bool = False) -> Path:
     if not manifest.is_file():
         write_world(spec, folder, conllu=conllu)
     else:
-        found = read_object(manifest)
+        found = read_struct(manifest, dict[str, Any], remedy="remove the folder: the same command makes it again")
         if found.get("spec") != spec.as_data() or found.get("world_version") != WORLD_VERSION:
             raise LociError("holds another world", path=folder, remedy="choose another --out")
     return folder

@@ -17,9 +17,9 @@ from typing import Any
 import torch
 
 from loci.data.prompts import question_prompt
-from loci.errors import LociError
+from loci.errors import LociError, naming
 from loci.evaluation.rows import Row
-from loci.files import atomic_folder, sha256_file, write_text
+from loci.files import atomic_folder, said_by_system, sha256_file, write_text
 from loci.generation.context import Window
 from loci.generation.decode import generate
 from loci.interop.course_lines import model_lines, score_lines
@@ -114,10 +114,8 @@ class Course:
     def load(self, params: Path) -> GPT:
         """The weights of a `.params` file; one of another variant, size or vocabulary is refused with what it is."""
         state = read_params(params)
-        try:
+        with naming(params):
             model = from_course(state, self.config)
-        except LociError as error:
-            raise LociError(error.message, path=params, remedy=error.remedy) from None
         made = how_made(params)
         if made is not None and made["vocabulary"] != self.corpus.vocab.hash:
             raise LociError(
@@ -283,7 +281,7 @@ def _train(
     try:
         run.mkdir(parents=True, exist_ok=True)  # now, not after hours: a place that cannot be written to
     except OSError as error:
-        raise LociError(f"cannot be made: {error.strerror or error}", path=run) from None
+        raise said_by_system(error, run) from None
     lines = model_lines(course.corpus, model, course.year)
     n_records = len(data.records(stage.mixture[0].source, course.config.block_size))
     copies = _Copies(copy_every * -(-n_records // stage.batch_size) if copy_every is not None else None)

@@ -7,14 +7,26 @@ symbols are. The note has the file's hash, so it never speaks of another file of
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict
+
+import msgspec
 
 from loci.errors import LociError
-from loci.files import read_object, sha256_file, write_json
+from loci.files import read_struct, sha256_file, write_json
 
 NOTE = ".course.json"
 YEARS = {"vanilla": 2021, "synthesizer": 2021, "perceiver": 2023, "rope": 2024}
 """The year that introduced a variant."""
+
+
+class Note(TypedDict):
+    """What `P.course.json` says at least."""
+
+    variant: Literal["vanilla", "synthesizer", "perceiver", "rope"]
+    year: Annotated[int, msgspec.Meta(ge=2021, le=2025)]
+    corpus: str
+    vocabulary: str
+    sha256: str
 
 
 def note_how_made(params: Path, **how: Any) -> None:
@@ -27,8 +39,8 @@ def how_made(params: Path) -> dict[str, Any] | None:
     note = _note_of(params)
     if not (note.is_file() and params.is_file()):
         return None
-    made = read_object(note, {"variant": str, "year": int, "corpus": str, "vocabulary": str, "sha256": str})
-    return made if made["sha256"] == sha256_file(params) else None
+    made = read_struct(note, Note, remedy="remove it: the file is then read without it")
+    return {**made} if made["sha256"] == sha256_file(params) else None
 
 
 def choose_year(

@@ -14,23 +14,24 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from loci.errors import LociError
-from loci.files import read_object
+from loci.files import read_struct
 from loci.interop.char_tokenizer import symbols_of
 from loci.interop.exchange import Imported
 from loci.interop.hf_weights import GPT2, NEOX, from_stock
 from loci.model import GPT, GPTConfig
 from loci.model.positions import ROPE_BASE
 from loci.text.vocab import MASK, PAD, Vocab
-from loci.training.checkpoint import TOKENIZER
+from loci.training.checkpoint import TOKENIZER, require_enough
 
+_REMEDY = "give what save_pretrained or loci export --to hf wrote"
 _ACTIVATIONS = {"gelu": "gelu", "gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh"}
 
 
 def import_hf(folder: Path) -> Imported:
     """The model and vocabulary of a folder with config.json, model.safetensors and tokenizer.json."""
     if not folder.is_dir():
-        raise LociError("is no folder", path=folder, remedy="give what save_pretrained or loci export --to hf wrote")
-    fields = read_object(folder / "config.json")
+        raise LociError("is no folder", path=folder, remedy=_REMEDY)
+    fields = read_struct(folder / "config.json", dict[str, Any], remedy=_REMEDY)
     kind = str(fields.get("model_type"))
     if kind not in (GPT2, NEOX, "loci"):
         remedy = f"{GPT2}, {NEOX} and loci can be"
@@ -40,11 +41,14 @@ def import_hf(folder: Path) -> Imported:
         if config.vocab_size > (most := 10**6):
             raise LociError(f"a vocabulary of more than {most:,} tokens")
         weights = _weights(folder)
+        numbers = sum(tensor.numel() for tensor in weights.values())
+        require_enough(config, len(weights), numbers, folder / "model.safetensors")
         state = _own_state(weights, config) if kind == "loci" else from_stock(_named(weights, kind), config, kind)
     except LociError as error:
-        raise LociError(error.message, path=error.path or folder, remedy=error.remedy) from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise LociError(f"config.json does not describe a {kind} model: {error}", path=folder) from None
+        raise LociError(error.message, path=error.path or folder, remedy=error.remedy or _REMEDY) from None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
+        message = f"config.json does not describe a {kind} model: {error}"
+        raise LociError(message, path=folder, remedy=_REMEDY) from None
     return Imported(built(config, state, folder), read_tokenizer(folder / TOKENIZER, config.vocab_size))
 
 
@@ -56,19 +60,21 @@ def built(config: GPTConfig, state: dict[str, Tensor], path: Path) -> GPT:
         if name.endswith(".bias"):
             state[name] = ours[name].new_zeros(ours[name].shape)
     if differing := sorted({*ours} ^ {*state}):
-        raise LociError(f"lacks or has too many tensors: {', '.join(differing[:3])}", path=path)
+        raise LociError(f"lacks or has too many tensors: {', '.join(differing[:3])}", path=path, remedy=_REMEDY)
     for name, tensor in state.items():
         if tensor.shape != ours[name].shape:
-            raise LociError(f"{name} has the shape {tuple(tensor.shape)}, not {tuple(ours[name].shape)}", path=path)
+            raise LociError(
+                f"{name} has the shape {tuple(tensor.shape)}, not {tuple(ours[name].shape)}", path=path, remedy=_REMEDY
+            )
         if not bool(tensor.isfinite().all()):
-            raise LociError(f"{name} holds values that are no numbers", path=path)
+            raise LociError(f"{name} holds values that are no numbers", path=path, remedy=_REMEDY)
     model.load_state_dict(state)
     return model.eval()
 
 
 def read_tokenizer(file: Path, size: int) -> Vocab:
     """The vocabulary of a tokenizer.json: ours, that of other characters, or tokens."""
-    raw = read_object(file)
+    raw = read_struct(file, dict[str, Any], remedy=_REMEDY)
     try:
         symbols = symbols_of(raw, size)
         single = all(len(symbol) == 1 for symbol in symbols)
@@ -76,7 +82,9 @@ def read_tokenizer(file: Path, size: int) -> Vocab:
             return Vocab(symbols, "tokens", file.read_bytes())
         return Vocab(symbols, "loci" if symbols[:2] == (PAD, MASK) else "characters")
     except LociError as error:
-        raise LociError(error.message, path=file, remedy=error.remedy) from None
+        raise LociError(error.message, path=file, remedy=error.remedy or _REMEDY) from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise LociError(f"is no tokenizer: {error!r}", path=file, remedy=_REMEDY) from None
 
 
 def _weights(folder: Path) -> dict[str, Tensor]:
@@ -87,7 +95,7 @@ def _weights(folder: Path) -> dict[str, Tensor]:
     try:
         return load_file(file)
     except (SafetensorError, OSError) as error:
-        raise LociError(f"cannot be read: {error}", path=file) from None
+        raise LociError(f"cannot be read: {error}", path=file, remedy=_REMEDY) from None
 
 
 def _own_state(weights: dict[str, Tensor], config: GPTConfig) -> dict[str, Tensor]:

@@ -21,9 +21,10 @@ from loci.interop.hf_import import built, read_tokenizer
 from loci.interop.hf_weights import GPT2, from_stock
 from loci.model import GPTConfig
 from loci.text.vocab import Vocab
-from loci.training.checkpoint import TOKENIZER
+from loci.training.checkpoint import TOKENIZER, require_enough
 
 CHECKPOINT, META = "ckpt.pt", "meta.pkl"
+_REMEDY = "give the ckpt.pt that nanoGPT's train.py wrote"
 
 
 def import_nanogpt(path: Path) -> Imported:
@@ -33,12 +34,16 @@ def import_nanogpt(path: Path) -> Imported:
         stored = torch.load(file, map_location="cpu", weights_only=True)
         arguments, weights = stored["model_args"], stored["model"]
     except FileNotFoundError:
-        raise LociError(f"holds no {CHECKPOINT}", path=path) from None
+        raise LociError(f"holds no {CHECKPOINT}", path=path, remedy=_REMEDY) from None
     except Exception:  # torch's readers raise nearly anything over a damaged file
-        remedy = "give the ckpt.pt that nanoGPT's train.py wrote"
-        raise LociError("is damaged, or no checkpoint of nanoGPT", path=file, remedy=remedy) from None
+        raise LociError("is damaged, or no checkpoint of nanoGPT", path=file, remedy=_REMEDY) from None
     config = _config(arguments, file)
-    plain = {name.removeprefix("_orig_mod."): value for name, value in weights.items() if isinstance(value, Tensor)}
+    if not isinstance(weights, dict):
+        raise LociError("holds no weights by name", path=file, remedy=_REMEDY)
+    plain = {
+        str(name).removeprefix("_orig_mod."): value for name, value in weights.items() if isinstance(value, Tensor)
+    }
+    require_enough(config, len(plain), sum(tensor.numel() for tensor in plain.values()), file)
     state = from_stock(plain, config, GPT2, transposed=False)
     meta = file.parent / META
     if meta.is_file():

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from loci.errors import LociError
-from loci.files import atomic_file
+from loci.files import atomic_file, said_by_system
 
 _REMEDY = "write it with torch.save(model.state_dict(), path)"
 _AGAIN = "download or copy it again"
@@ -30,11 +30,8 @@ _GLOBAL = re.compile(r"(?:GLOBAL|global|class) ([A-Za-z_][\w.]*\.\w+)")
 
 def write_params(path: str | Path, state: Mapping[str, Tensor]) -> None:
     """Save plain tensors under the course's file format; the file appears whole or not at all."""
-    try:
-        with atomic_file(path) as temporary:
-            torch.save(dict(state), temporary)
-    except OSError as error:
-        raise LociError(f"cannot be written: {error.strerror or error}", path=path) from None
+    with atomic_file(path) as temporary, open(temporary, "wb") as handle:
+        torch.save(dict(state), handle)
 
 
 def read_params(path: str | Path) -> dict[str, Tensor]:
@@ -54,7 +51,7 @@ def read_params(path: str | Path) -> dict[str, Tensor]:
     except pickle.UnpicklingError as error:
         raise _refusal(path, str(error)) from None
     except OSError as error:
-        raise LociError(f"cannot be read: {error.strerror or error}", path=path) from None
+        raise said_by_system(error, path) from None
     except LociError as error:
         raise LociError(error.message, path=path, remedy=error.remedy or _REMEDY) from None
     except Exception:  # torch's readers raise nearly anything over a damaged file

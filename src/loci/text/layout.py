@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from loci.errors import LociError
+from loci.files import said_by_system
 from loci.text.formats import FORMATS, corpus_format, question_format
 from loci.text.source import Source, decode
 
@@ -92,7 +93,7 @@ def _files(folder: Path) -> list[Path]:
     try:
         return sorted(file for file in folder.iterdir() if not file.name.startswith(".") and file.is_file())
     except OSError as error:
-        raise LociError(f"cannot be read: {error.strerror}", path=folder) from None
+        raise said_by_system(error, folder) from None
 
 
 def _head(file: Path) -> Source:
@@ -100,7 +101,7 @@ def _head(file: Path) -> Source:
         with open(file, "rb") as handle:
             return decode(handle.read(1 << 16), file)
     except OSError as error:
-        raise LociError(f"cannot be read: {error.strerror}", path=file) from None
+        raise said_by_system(error, file) from None
 
 
 def _has_passages(file: Path) -> bool:

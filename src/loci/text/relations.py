@@ -73,8 +73,9 @@ def read_relations(path: Path) -> tuple[Relation, ...]:
         return ()
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise LociError(f"cannot be read: {error}", path=file) from None
+    except (ValueError, RecursionError, OSError) as error:
+        remedy = f'it is UTF-8 text with lines like made-in = "Where is {SLOT} made?"'
+        raise LociError(f"cannot be read: {error}", path=file, remedy=remedy) from None
     found = []
     for name, value in data.items():
         texts = [value] if isinstance(value, str) else value

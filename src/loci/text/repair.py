@@ -38,15 +38,12 @@ def write_repaired(diagnosis: Diagnosis, out: str | Path) -> Repaired:
         remedy = "start from another copy of the file"
         raise LociError("nothing in it can be saved", path=diagnosis.path, remedy=remedy)
     changes = tuple(found for found in diagnosis.changes if found.path is not None and found.path.name in copies)
-    try:
-        if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-            raise LociError("exists and is not empty", path=out, remedy="choose a new folder for the clean copy")
-        with atomic_folder(out) as folder:
-            for name, text in copies.items():
-                write_text(folder / name, text)
-            write_text(folder / REPAIRS_NAME, changes_table(changes))
-    except OSError as error:
-        raise LociError(f"cannot be written: {error.strerror}", path=out, remedy="choose another folder") from None
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise LociError("exists and is not empty", path=out, remedy="choose a new folder for the clean copy")
+    with atomic_folder(out) as folder:
+        for name, text in copies.items():
+            write_text(folder / name, text)
+        write_text(folder / REPAIRS_NAME, changes_table(changes))
     return Repaired(out, tuple(copies), lost, changes)
 
 

@@ -30,6 +30,8 @@ _WIDE_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+LARGEST, LONGEST_LINE = 1 << 29, 1 << 24
+"""Bytes of a file and of a line that are read into memory."""
 # Line ends and tabs are not here: a line has no line end in it, and the tab has a meaning.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _SPECIAL = re.compile(f"[{PAD}{MASK}]")
@@ -62,12 +64,33 @@ def load(path: str | Path) -> Source:
         if not path.exists():
             raise LociError("no such file", path=path, remedy=_likely_names(path))
         if not path.is_file():
-            raise LociError("is not a regular file", path=path)
+            raise LociError("is not a regular file", path=path, remedy="copy what it gives into a file")
+        _require_bounded(path)
         data = path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise LociError(f"cannot be read: {reason}", path=path) from None
+        raise LociError(f"cannot be read: {reason}", path=path, remedy="check its name and rights") from None
     return decode(data, path)
+
+
+def _require_bounded(path: Path) -> None:
+    """Refuse a file or a line that is too large for memory, without reading more than a part of it at once."""
+    if (size := path.stat().st_size) > LARGEST:
+        remedy = "split it into several files"
+        raise LociError(f"is {size >> 20:,} MB large, at most {LARGEST >> 20:,} MB are read", path=path, remedy=remedy)
+    if size <= LONGEST_LINE:
+        return
+    number, length = 1, 0
+    with open(path, "rb") as handle:
+        while part := handle.read(1 << 20):
+            first, newline, _ = part.partition(b"\n")
+            if length + len(first) > LONGEST_LINE:
+                remedy = "write one document or question on each line"
+                message = f"the line is longer than {LONGEST_LINE >> 20} MB"
+                raise LociError(message, path=path, line=number, remedy=remedy)
+            # Within one part no line can be too long, but its last one may go on in the next.
+            number += part.count(b"\n")
+            length = len(part) - part.rfind(b"\n") - 1 if newline else length + len(part)
 
 
 def _likely_names(path: Path) -> str:

@@ -13,8 +13,11 @@ built. Knows nothing of the loop that writes it.
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import platform
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -143,9 +146,9 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint, whole or not at all. `about` (recipe, corpus hash, …) goes into config.json."""
     with atomic_folder(folder) as temporary:
-        save_file(weights_of(model), temporary / WEIGHTS)
+        _save_tensors(weights_of(model), temporary / WEIGHTS)
         if state is not None:
-            save_file(tensors or {}, temporary / STATE_TENSORS)
+            _save_tensors(tensors or {}, temporary / STATE_TENSORS)
         write_about(temporary, model, vocab, about=about, state=state)
 
 
@@ -175,6 +178,15 @@ def write_about(
     if state is not None:
         write_json(folder / STATE, msgspec.to_builtins(state))
     write_manifest(folder, "checkpoint", FORMAT, hashes_of(folder))
+
+
+def _save_tensors(tensors: Tensors, file: Path) -> None:
+    try:
+        save_file(tensors, file)
+    except SafetensorError as error:  # it says what the system said, and hides the number
+        found = re.search(r"Os \{ code: (\d+)", str(error))
+        number = int(found[1]) if found else errno.EIO
+        raise OSError(number, os.strerror(number), str(file)) from None
 
 
 def read_config(folder: Path) -> CheckpointConfig:
@@ -228,9 +240,14 @@ def _require_sizes(file: Path, sizes: GPTConfig, config: CheckpointConfig) -> No
         elements = sum(math.prod(part.get_shape()) for part in parts)
     if kinds:
         raise LociError(f"weights of kind {', '.join(sorted(kinds))} cannot be loaded", path=file)
+    require_enough(sizes, len(parts), elements, file)
+
+
+def require_enough(sizes: GPTConfig, tensors: int, elements: int, file: Path) -> None:
+    """Refuse to build a model that has more numbers than a file holds for it."""
     # Each layer has tensors of its own, so the first test keeps the second short. The formula of an attention from
     # outside the package may be wrong by a little; a model of quite another size is not built.
-    if sizes.n_layer > len(parts) or model_cost(sizes, 1, 1).total.parameters > 2 * elements + ROUNDING:
+    if sizes.n_layer > tensors or model_cost(sizes, 1, 1).total.parameters > 2 * elements + ROUNDING:
         raise LociError(f"holds {elements:,} numbers, fewer than the model in {CONFIG} has", path=file)
 
 

@@ -11,6 +11,7 @@ import platform
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 from filelock import FileLock, Timeout
@@ -24,7 +25,7 @@ LOCK, OWNER = ".lock", ".lock.json"
 class Owner(msgspec.Struct, frozen=True):
     """Who holds a folder."""
 
-    process: int
+    process: Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
     host: str
     started: str
 
@@ -56,7 +57,7 @@ def owned(folder: Path) -> Iterator[None]:
 def is_owned(folder: Path) -> bool:
     """Whether a process of this machine is writing the folder now."""
     try:
-        owner = read_struct(folder / OWNER, Owner)
+        owner = read_struct(folder / OWNER, Owner, remedy="")
         os.kill(owner.process, 0)
     except PermissionError:  # it is there, and somebody else's
         return True
@@ -67,6 +68,6 @@ def is_owned(folder: Path) -> bool:
 
 def _owner(folder: Path) -> str:
     try:
-        return str(read_struct(folder / OWNER, Owner))
+        return str(read_struct(folder / OWNER, Owner, remedy=""))
     except LociError:
         return "another process"

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from loci.data.batches import BatchStream
-from loci.errors import LociError
+from loci.errors import LociError, naming
 from loci.model import GPT
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import TrainingState
@@ -115,7 +115,8 @@ class Trainer:
         held_out = self._held_out_stream(index, data)
         optimisers = make_optimisers(model, stage)
         if state.step and self.resumed is not None:
-            unpack(read_state(self.resumed, optimisers), optimisers, self.placement.device)
+            with naming(self.resumed):
+                unpack(read_state(self.resumed, optimisers), optimisers, self.placement.device)
         if not state.step or not group.first:  # the checkpoint holds the first process's random state alone
             torch.manual_seed(_dropout_seed(self.recipe.seed, index, group.rank, state.step))
         model.train()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from loci.errors import LociError
+from loci.files import writing
 from loci.training.reports import StepReport
 from loci.training.run import METRICS, rewind_metrics
 
@@ -31,13 +32,15 @@ class MetricsFile:
         if report.held_out is None:
             del row["held_out"]
         row["loss"], row["lr"] = report.loss, report.lr  # these two to the last bit
-        self.handle.write(json.dumps(row) + "\n")
+        with writing(self.run / METRICS):
+            self.handle.write(json.dumps(row) + "\n")
         if time.perf_counter() - self.flushed > FLUSH_SECONDS:
             self.on_checkpoint(report.total_steps)
 
     def on_checkpoint(self, total_steps: int) -> None:
         """Flush."""
-        self.handle.flush()
+        with writing(self.run / METRICS):
+            self.handle.flush()
         self.flushed = time.perf_counter()
 
     def rewind(self, total_steps: int) -> None:
@@ -48,7 +51,8 @@ class MetricsFile:
 
     def close(self) -> None:
         """Flush and close."""
-        self.handle.close()
+        with writing(self.run / METRICS):
+            self.handle.close()
 
 
 class TensorBoard:

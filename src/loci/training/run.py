@@ -27,7 +27,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 import msgspec
 
 from loci import __version__
-from loci.errors import LociError
+from loci.errors import LociError, naming
 from loci.files import atomic_writer, read_struct, remove_leftovers, sha256_file, sha256_text, write_text
 from loci.manifest import read_manifest, require_files, write_manifest
 from loci.text.corpus import Corpus
@@ -189,10 +189,8 @@ def read_run(path: str | Path) -> RunInfo:
         raise LociError("is no run", path=path, remedy="give the folder that loci train --out wrote")
     require_files(path, read_manifest(path, "run", FORMAT, remedy=_REMEDY), [RUN], remedy=_REMEDY)
     raw = read_struct(path / RUN, RunFile, remedy=_REMEDY)
-    try:
+    with naming(path / RUN, remedy=_REMEDY):
         recipe = recipe_from_dict(raw.recipe)
-    except LociError as error:
-        raise LociError(error.message, path=path / RUN, remedy=error.remedy or _REMEDY) from None
     data = msgspec.structs.asdict(raw.data)
     for name in ("corpus", "questions"):
         data[name] = None if data[name] is None else os.path.normpath(path.resolve() / data[name])
@@ -209,7 +207,7 @@ def find_runs(folder: str | Path, *, broken: Callable[[LociError], None] | None 
     """The runs in a folder and the folders just below it, oldest first. `broken` hears of those that cannot be read."""
     folder = Path(folder)
     if not folder.is_dir():
-        raise LociError("no such folder", path=folder)
+        raise LociError("no such folder", path=folder, remedy="give the folder that your runs are in")
     found = []
     for file in (*folder.glob(RUN), *folder.glob(f"*/{RUN}"), *folder.glob(f"*/*/{RUN}")):
         try:

@@ -74,7 +74,11 @@ def restore(model: GPT, folder: Path) -> None:
 def read_state(folder: Path, optimisers: Sequence[torch.optim.Optimizer]) -> Tensors:
     """The moments and the random state of a checkpoint; of a sharded model every process reads its own part."""
     if not ckpt.is_sharded(folder):
-        return load_file(folder / ckpt.STATE_TENSORS)
+        try:
+            return load_file(folder / ckpt.STATE_TENSORS)
+        except (SafetensorError, OSError) as error:
+            file = folder / ckpt.STATE_TENSORS
+            raise LociError(f"cannot be read: {error}", path=file, remedy=ckpt.DAMAGED) from None
     sizes = {name.removeprefix(STATE): size for name, size in _sizes(folder).items() if name.startswith(STATE)}
     found = empty_state(sizes, optimisers)
     _read(folder, {STATE + name: tensor for name, tensor in found.items()})

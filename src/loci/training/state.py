@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
+from loci.errors import LociError
+from loci.training.checkpoint import DAMAGED
 from loci.training.parallel import sharded_like
 
 RANDOM, CUDA_RANDOM = "random.cpu", "random.cuda"
 CPU = torch.device("cpu")
+MOMENTS = {"AdamW": {"step", "exp_avg", "exp_avg_sq"}, "Muon": {"momentum"}}
+"""What each optimiser keeps of a parameter."""
 
 
 def pack(optimisers: Sequence[torch.optim.Optimizer], device: torch.device = CPU) -> dict[str, torch.Tensor]:
@@ -48,13 +52,23 @@ def unpack(
 ) -> None:
     """Put the moments back into freshly made optimisers and the generators back where they were."""
     states: list[dict[int, dict[str, torch.Tensor]]] = [{} for _ in optimisers]
-    for key, tensor in tensors.items():
-        if key not in (RANDOM, CUDA_RANDOM):
-            which, index, name = key.split(".")
-            states[int(which)].setdefault(int(index), {})[name] = tensor
-    for optimiser, state in zip(optimisers, states, strict=True):
+    every = [[one for group in optimiser.param_groups for one in group["params"]] for optimiser in optimisers]
+    try:
+        for key, tensor in tensors.items():
+            if key not in (RANDOM, CUDA_RANDOM):
+                which, index, name = key.split(".")
+                if tensor.shape not in ((), every[int(which)][int(index)].shape) or not tensor.is_floating_point():
+                    raise ValueError(f"{key} has another shape or type")
+                states[int(which)].setdefault(int(index), {})[name] = tensor
+        for optimiser, state in zip(optimisers, states, strict=True):
+            wanted = MOMENTS.get(type(optimiser).__name__)
+            if wanted is not None and any(entries.keys() != wanted for entries in state.values()):
+                raise ValueError(f"the moments of {type(optimiser).__name__} are others")
+        torch.set_rng_state(tensors[RANDOM])
+    except (KeyError, ValueError, IndexError, TypeError, RuntimeError) as error:
+        raise LociError(f"the optimiser's state does not fit this training: {error}", remedy=DAMAGED) from None
+    for optimiser, state, parameters in zip(optimisers, states, every, strict=True):
         whole = optimiser.state_dict()
-        parameters = [one for group in optimiser.param_groups for one in group["params"]]
         whole["state"] = {
             index: {
                 name: sharded_like(parameters[index], tensor) if tensor.shape == parameters[index].shape else tensor
@@ -63,6 +77,5 @@ def unpack(
             for index, entries in state.items()
         }
         optimiser.load_state_dict(whole)
-    torch.set_rng_state(tensors[RANDOM])
     if device.type == "cuda" and CUDA_RANDOM in tensors:
         torch.cuda.set_rng_state(tensors[CUDA_RANDOM], device)

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from loci.errors import LociError
-from loci.files import read_object
+from loci.files import read_struct
 
 if TYPE_CHECKING:
     from loci.answering.ask import Asker
@@ -201,7 +201,7 @@ class Library:
 def _read(file: Path) -> dict[str, Any]:
     """An object of an experiment's file; empty if it cannot be read."""
     try:
-        return read_object(file)
+        return read_struct(file, dict[str, Any], remedy="carry the experiment out again")
     except LociError:
         return {}
 

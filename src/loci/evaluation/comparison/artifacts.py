@@ -195,7 +195,7 @@ def read_groups(path: str | Path) -> dict[str, str]:
                 subject, group = record["name"], record["origin"]
             else:
                 subject, group = line.split("\t")
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise LociError(
                 "tells no subject and group", path=path, line=number, remedy="write subject, tab, group on each line"
             ) from None
@@ -212,8 +212,9 @@ def read_places(path: str | Path) -> frozenset[str]:
         if line.startswith("{"):
             try:
                 found.update(_places_in(json.loads(line)))
-            except ValueError:
-                raise LociError("not valid JSON", path=path, line=number) from None
+            except (ValueError, RecursionError):
+                remedy = "write one place, or one JSON object, a line"
+                raise LociError("not valid JSON", path=path, line=number, remedy=remedy) from None
         else:
             found.add(line.strip())
     return frozenset(found - {""})

@@ -21,7 +21,7 @@ from loci.data.prompts import question_prompt
 from loci.evaluation.json_data import to_json
 from loci.experiments.growth.page import growth_report
 from loci.experiments.growth.result import KNOWN, Grown, GrowthResult, entropy
-from loci.experiments.trials import Hooks, Settings, Stopped, birthplaces, keep_report, open_folder
+from loci.experiments.trials import AGAIN, Hooks, Settings, Stopped, birthplaces, keep_report, open_folder
 from loci.files import read_struct, write_json
 from loci.generation import generate
 from loci.generation.own_candidates import score_own_candidates
@@ -70,7 +70,7 @@ def run(out: Path, options: Options = Options(), hooks: Hooks = Hooks()) -> Repo
             if not file.is_file():
                 hooks.say(f"memorizing {count:,} people, seed {seed}")
                 write_json(file, to_json(grow(count, width, seed, options, hooks)))
-            grown.append(read_struct(file, Grown))
+            grown.append(read_struct(file, Grown, remedy=AGAIN))
     return keep_report(out, growth_report(GrowthResult(tuple(grown), len(options.every_seed), options.quick)))
 
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from loci.errors import LociError
 from loci.evaluation.metrics import Estimate, Rate, is_right, over_seeds, repeated, scorable, wilson
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, Row, read_rows, write_rows
 from loci.evaluation.significance import paired, repeated_difference
-from loci.files import read_object, write_json
+from loci.experiments.trials import AGAIN
+from loci.files import read_struct, write_json
 
 RESULT, ROWS = "result.json", "recall.jsonl"
 Counts = tuple[int, int]
@@ -69,14 +69,8 @@ def write_result(run: Path, measured: Measured) -> None:
 
 def read_result(run: Path) -> Measured:
     """What `write_result` left in a run's folder."""
-    kept = read_object(run / RESULT)
-    try:
-        kept["funnel"] = tuple((str(name), int(left), int(n)) for name, left, n in kept["funnel"])
-        for name in ("labels", "faithful"):
-            kept[name] = kept[name] and tuple(kept[name])
-        return Measured(**kept, rows=tuple(read_rows(run / "predictions" / ROWS)))
-    except (KeyError, TypeError, ValueError) as error:
-        raise LociError(f"is no result of a recall training ({error})", path=run / RESULT) from None
+    kept = read_struct(run / RESULT, Measured, remedy=AGAIN)
+    return replace(kept, rows=tuple(read_rows(run / "predictions" / ROWS)))
 
 
 def read_results(folder: Path) -> list[Measured]:

@@ -27,8 +27,8 @@ from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import exact_match
 from loci.experiments.shaping.page import shaping_report
 from loci.experiments.shaping.result import Condition, Measured, ShapingResult
-from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
-from loci.files import read_object, write_json
+from loci.experiments.trials import AGAIN, Hooks, Settings, keep_report, keep_world, open_folder, trial
+from loci.files import read_struct, write_json
 from loci.model import GPT
 from loci.report.parts import Report
 from loci.text.corpus import Corpus
@@ -111,7 +111,7 @@ def run(out: Path, options: Options, hooks: Hooks) -> Report:
                 made = options.budgeted(recipe(condition), seed)
                 model = trial(made, data, run, f"{condition.name}, seed {seed}", hooks)
                 write_json(run / "measured.json", asdict(measure(out, run, model, condition, seed)))
-            measured.append(Measured(**read_object(run / "measured.json")))
+            measured.append(read_struct(run / "measured.json", Measured, remedy=AGAIN))
     result = ShapingResult(CONDITIONS, tuple(measured), len(options.every_seed), options.quick)
     return keep_report(out, shaping_report(result))
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple, TypedDict
 
 from loci.errors import LociError
-from loci.files import atomic_folder, read_object, sha256_file, write_json
+from loci.files import atomic_folder, read_struct, sha256_file, write_json
 from loci.text.world.parse import conllu_block
 from loci.text.world.population import DEV, TRAIN, people
 from loci.text.world.products import products
@@ -57,6 +57,12 @@ class Baseline(NamedTuple):
     answer: str
     right: int
     questions: int
+
+
+class _Manifest(TypedDict):
+    """What is read of world.json."""
+
+    files: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -119,11 +125,8 @@ def write_world(
     target = Path(out).resolve()
     _check_target(target, force)
     _check_space(target, spec, conllu, jsonl)
-    try:
-        with atomic_folder(target) as folder:
-            return _fill(spec, folder, target, conllu, jsonl, progress)
-    except OSError as error:
-        raise LociError(f"cannot write the world: {error.strerror or error}", path=out) from None
+    with atomic_folder(target) as folder:
+        return _fill(spec, folder, target, conllu, jsonl, progress)
 
 
 def _check_target(target: Path, force: bool) -> None:
@@ -138,9 +141,9 @@ def _check_target(target: Path, force: bool) -> None:
         raise LociError(
             "a world is already here", path=target, remedy="choose a new folder, or replace it with --force"
         )
-    written = read_object(target / MANIFEST, {"files": dict})["files"]
-    own = {MANIFEST, *(name.partition("/")[0] for name in written)}
-    others = [name for name in entries if name not in own]
+    written = read_struct(target / MANIFEST, _Manifest, remedy="choose a new folder")["files"]
+    found = sorted(file.relative_to(target).as_posix() for file in target.rglob("*") if not file.is_dir())
+    others = [name for name in found if name not in {MANIFEST, *written}]
     if others:
         raise LociError(
             f"the world's folder also holds {', '.join(others[:3])}, which would be lost",

@@ -1,0 +1,146 @@
+"""Trainings that are killed, meet a full disk, or want one folder at once; each in a process forked from this one.
+
+    python tests/fuzz/fuzz_kills.py kill FOLDER 20 SEED      ended by SIGKILL at 20 random file operations, then finished
+    python tests/fuzz/fuzz_kills.py full FOLDER 10 SEED      the disk is full at 10 random file operations, then finished
+    python tests/fuzz/fuzz_kills.py both FOLDER 6 SEED       so many processes start or resume one run at once
+
+Prints JSON: how often, what was said, and whether the run in the end has the very weights, losses and files of one that
+nobody disturbed. A file operation is one that makes a write last or gives it its name: fsync, rename, replace, and the
+write of weights, which Rust does. Knows the training loop's door, `carry_out`, alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from loci.errors import LociError
+from loci.pipeline import carry_out
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.training import checkpoint
+from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.reports import CheckpointPolicy
+from loci.training.run import read_metrics
+from loci.training.sources import TrainingData
+
+STEPS = 12
+OPERATIONS = 60
+"""About as many file operations as a few steps take; where the disturbance strikes is drawn below this."""
+
+
+def train(run: Path) -> None:
+    """Start or go on with a training that writes a checkpoint after every step."""
+    names = ("Ana Lima", "Rui Paz", "Bo Berg", "Ida Holm")
+    corpus = Corpus.from_lines(f"{name}. {name} was born in Porto." for name in names)
+    asked = Questions.from_pairs([(f"Where was {name} born?", "Porto") for name in names[:2]])
+    model = {"n_layer": 1, "n_head": 2, "n_embd": 8, "block_size": 64}
+    stages = (
+        Stage("pretrain", (MixtureComponent("corruption-2024"),), steps=STEPS // 2, batch_size=2, optimiser="muon"),
+        Stage("finetune", (MixtureComponent("question-answer", source="questions"),), steps=STEPS // 2, batch_size=2),
+    )
+    recipe = Recipe("tiny", model, stages, seed=5)
+    carry_out(recipe, TrainingData(corpus, asked), run, resume=None, checkpoints=CheckpointPolicy(every_steps=1))
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Start `work` in a process of its own; its id."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        work()
+        code = 0
+    except LociError as error:
+        print(f"refused: {error}", file=sys.stderr, flush=True)
+        code = 2
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def ended(child: int) -> int:
+    """The exit code of a process, negative for a signal."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def disturbed(run: Path, at: int, strike: Callable[[], None]) -> None:
+    """Train; at the file operation with this number, `strike` happens instead."""
+    left = at
+
+    def watched(operation: Callable[..., Any]) -> Callable[..., Any]:
+        def instead(*arguments: Any, **named: Any) -> Any:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                strike()
+            return operation(*arguments, **named)
+
+        return instead
+
+    for name in ("fsync", "rename", "replace"):
+        setattr(os, name, watched(getattr(os, name)))
+    checkpoint.save_file = watched(checkpoint.save_file)
+    train(run)
+
+
+def kill() -> None:
+    """End this process as a power cut would."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fill() -> None:
+    """Fail as a full disk does."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def weights(run: Path) -> dict[str, torch.Tensor]:
+    """What a run knows in the end."""
+    return dict(checkpoint.load_model(run).model.state_dict())
+
+
+def compared(whole: Path, cut: Path) -> dict[str, bool]:
+    """What a disturbed run has of an undisturbed one."""
+    one, two = weights(whole), weights(cut)
+    rows = [[(row["total_steps"], row["loss"]) for row in read_metrics(run)] for run in (whole, cut)]
+    return {
+        "same weights": one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one),
+        "same losses": rows[0] == rows[1] and len(rows[0]) == STEPS,
+        "nothing left behind": not list(cut.rglob(".*.tmp")),
+    }
+
+
+def main(kind: str, folder: Path, times: int, seed: int) -> dict[str, Any]:
+    """Disturb a training, finish it, compare it with an undisturbed one."""
+    torch.set_num_threads(1)
+    rng = random.Random(seed)
+    whole, cut = folder / "whole", folder / "cut"
+    assert ended(forked(lambda: train(whole))) == 0
+    codes = []
+    if kind == "both":
+        started = [forked(lambda: train(cut)) for _ in range(times)]
+        codes = [ended(child) for child in started]
+    else:
+        strike, meant = (kill, -signal.SIGKILL) if kind == "kill" else (fill, 2)
+        while codes.count(meant) < times and len(codes) < 10 * times:
+            at = rng.randrange(1, OPERATIONS)
+            codes.append(ended(forked(lambda at=at: disturbed(cut, at, strike))))  # type: ignore[misc]
+            if codes[-1] == 0:  # it came to its end first: once more from the beginning
+                os.rename(cut, folder / f"done-{len(codes)}")
+    while not (cut / "final").is_dir():
+        assert ended(forked(lambda: train(cut))) in (0, 2)
+    return {"codes": codes, **compared(whole, cut)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))
