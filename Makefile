@@ -11,7 +11,7 @@ BROWSER:= $(VENV)/.browser
 help:            ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 14
 
-install: $(STAMP) ## create .venv and install Loci with all but TensorBoard and transformers
+install: $(STAMP) ## create .venv and install Loci with all that needs no further big library
 
 # Re-installs only when the dependency files change.
 $(STAMP): pyproject.toml constraints.txt
@@ -64,8 +64,9 @@ $(VENV)/.extra-%: $(STAMP)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$*]'
 	touch $@
 
+EXCHANGE := hf imported_models onnx lens lm_eval
 test-interop: $(VENV)/.extra-hf $(VENV)/.extra-onnx ## exported and imported models against transformers and onnxruntime
-	$(BIN)/python -m pytest -q -n auto --dist worksteal tests/interop
+	$(BIN)/python -m pytest -q -n auto --dist worksteal $(addprefix tests/interop/test_,$(EXCHANGE:=.py))
 
 docs: $(VENV)/.extra-docs ## write the references and build the documentation site into site/, offline
 	$(BIN)/python docs/make_cli_reference.py

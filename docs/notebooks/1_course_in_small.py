@@ -37,8 +37,8 @@ print(exact_match(constant))
 
 # %%
 small = ["model.n_embd=64", "model.n_layer=2"]
-scratch = loci.recipe("demo-scratch", world).override([*small, "finetune.characters=2e4"])
-pretrained = loci.recipe("demo", world).override([*small, "pretrain.characters=6e4", "finetune.characters=1.2e5"])
+scratch = loci.recipe("demo-scratch", world).override([*small, "finetune.characters=5e4"])
+pretrained = loci.recipe("demo", world).override([*small, "pretrain.characters=1.5e5", "finetune.characters=4e5"])
 runs = {name: loci.train(recipe, world, folder / name) for name, recipe in (("scratch", scratch), ("demo", pretrained))}
 
 # %%

@@ -45,7 +45,7 @@ print([template.text for relation in data.questions.relations for template in re
 
 # %%
 recipe = loci.recipe("demo", data).override(
-    ["model.n_embd=64", "model.n_layer=2", "pretrain.characters=4e4", "finetune.characters=8e4"]
+    ["model.n_embd=64", "model.n_layer=2", "pretrain.characters=5e4", "finetune.characters=2e5"]
 )
 run = loci.train(recipe, data, folder / "run")
 print(run.evaluate(folder / "boats_train.tsv", split="taught"))

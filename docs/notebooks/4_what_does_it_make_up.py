@@ -24,7 +24,7 @@ world = loci.make_world(
     folder / "world", people=90, paraphrases=3, permute=True, unstated=0.15, outside=0.2, train_share=0.6, dev_share=0.4
 )
 recipe = loci.recipe("demo", world).override(
-    ["model.n_embd=64", "model.n_layer=2", "pretrain.characters=6e4", "finetune.characters=1.2e5"]
+    ["model.n_embd=64", "model.n_layer=2", "pretrain.characters=1.5e5", "finetune.characters=4e5"]
 )
 run = loci.train(recipe, world, folder / "run")
 

@@ -23,7 +23,7 @@ from loci.data.prompts import question_prompt
 folder = Path(tempfile.mkdtemp())
 world = loci.make_world(folder / "world", people=60, paraphrases=3, permute=True, seed=0)
 recipe = loci.recipe("demo", world).override(
-    ["model.n_embd=64", "model.n_layer=3", "pretrain.characters=4e4", "finetune.characters=1e5"]
+    ["model.n_embd=64", "model.n_layer=3", "pretrain.characters=1e5", "finetune.characters=4e5"]
 )
 run = loci.train(recipe, world, folder / "run")
 train = loci.Questions.read(world / "birth_places_train.tsv")

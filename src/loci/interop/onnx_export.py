@@ -1,7 +1,7 @@
 """A run as ONNX: one graph that reads whole texts, and one that reads on from a cache.
 
 `model.onnx` maps ids (B, T) to logits (B, T, V). `model_with_past.onnx` also takes and returns what every layer
-remembers, so that a step reads one character; models whose trunk cannot remember have only the first. Rotations are
+remembers, so that a step reads one character; perceivers have only the first. Rotations are
 written with real numbers for the graph, since ONNX has no complex ones. Needs onnx and onnxscript; knows nothing of
 runtimes.
 """
@@ -25,6 +25,7 @@ from loci.model import GPT
 from loci.model.attention import Attention
 from loci.model.attention.cross import CrossAttention
 from loci.model.positions import Rope, rope_tables
+from loci.model.trunk.plain import PlainTrunk
 from loci.text.vocab import MASK_ID, PAD_ID
 from loci.training.checkpoint import LoadedModel
 
@@ -44,7 +45,7 @@ def export_onnx(loaded: LoadedModel, folder: Path) -> list[str]:
     _write(folder / WHOLE, _Whole(model), (ids,), ["input_ids"], ["logits"], ({0: batch, 1: time},))
     about: dict[str, Any] = {"limit": limit, "mask_id": MASK_ID, "pad_id": PAD_ID, "stores": []}
     notes = [f"{WHOLE}: input_ids → logits"]
-    if model.trunk.cacheable and (shapes := _stores(model)):
+    if isinstance(model.trunk, PlainTrunk) and (shapes := _stores(model)):
         step = _Step(model, [name for _, name, _, _ in shapes], [layer for layer, *_ in shapes])
         past = tuple(torch.zeros(2, heads, 3, width) for _, _, heads, width in shapes)
         names = [f"{layer}.{name}" for layer, name, _, _ in shapes]
@@ -56,7 +57,7 @@ def export_onnx(loaded: LoadedModel, folder: Path) -> list[str]:
         about["stores"] = [[name, heads, width] for name, (_, _, heads, width) in zip(names, shapes, strict=True)]
         notes.append(f"{WITH_PAST}: input_ids and the past → logits and the past with them")
     else:
-        notes.append("no graph with a cache: this trunk reads the whole text each time")
+        notes.append("no graph with a cache: only the plain trunk remembers in a form that a graph can hold")
     write_json(folder / ABOUT, about)
     if loaded.vocab.layout == "loci":
         write_json(folder / "tokenizer.json", to_tokenizer(loaded.vocab))
