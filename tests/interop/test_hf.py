@@ -8,7 +8,9 @@ import pytest
 import torch
 from small_runs import ALPHABET, DEMO, QUESTIONS, greedy, small_run, some_ids
 
+import loci
 from loci.answering.answerer import make_answerer
+from loci.cli.main import main
 from loci.errors import LociError
 from loci.interop.exchange import export_run, import_run
 from loci.interop.hf_export import MODELLING, modelling_file
@@ -28,6 +30,13 @@ OPTIONS = {
     ),
 }
 CASES = {**{name: (name, {}) for name in VARIANTS}, **OPTIONS}
+CONLLU = """# text = Bo was born .
+1	Bo	Bo	PROPN	_	_	3	nsubj	_	_
+2	was	be	AUX	_	_	3	aux	_	_
+3	born	bear	VERB	_	_	0	root	_	_
+4	.	.	PUNCT	_	_	3	punct	_	_
+
+"""
 STOCK = {"vanilla": "gpt2", "rope": "gpt_neox", "tied": "gpt2", "tanh": "gpt2"}
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 
@@ -129,7 +138,7 @@ def test_what_cannot_be_done_is_said_in_one_line(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_stock_models_made_by_the_library_can_be_imported(tmp_path, transformers):
+def test_stock_models_made_by_the_library_can_be_imported(tmp_path, transformers, capsys):
     """GPT-2 as others save it, with BPE tokens: for scores, looks and heads, not for questions."""
     tokenizers = pytest.importorskip("tokenizers")
     bpe = tokenizers.ByteLevelBPETokenizer()
@@ -153,3 +162,10 @@ def test_stock_models_made_by_the_library_can_be_imported(tmp_path, transformers
         assert torch.allclose(loaded.model(ids).logits, model(input_ids=ids).logits, atol=TOLERANCE)
     with pytest.raises(LociError, match="cannot be asked"):
         make_answerer(loaded)
+    assert loci.load(tmp_path / "run").score("Where was Bo", [" born?"])[" born?"] < 0
+    asked = ["Where was Bo born?", "--subject", "Bo", "--answer", " Oslo", "--draws", "1"]
+    assert main(["look", str(tmp_path / "run"), *asked, "--out", str(tmp_path / "look.html")]) == 0
+    (tmp_path / "bank.conllu").write_text(CONLLU * 4, encoding="utf-8")
+    heads = ["--conllu", str(tmp_path / "bank.conllu"), "--least", "1", "--seeds", "1", "--json"]
+    assert main(["heads", str(tmp_path / "run"), *heads]) == 0
+    assert '"read": 4' in capsys.readouterr().out
