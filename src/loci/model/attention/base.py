@@ -165,7 +165,7 @@ def self_attend(
     q: BHTD, k: BHSD, v: BHSE, *, scale: float, cache: LayerCache | None, dropout: float, tap: Tap | None
 ) -> BHTE:
     """`attend` over the causal past, on the fastest path that the cache allows."""
-    if cache is None:
+    if cache is None or not cache.clock.longest:  # with nothing stored, the past is the sequence itself
         return attend(q, k, v, scale=scale, mask=None, is_causal=True, dropout=dropout, tap=tap)
     width = q.shape[2]
     sees_all = width == 1 and cache.clock.uniform is not None  # one new character that sees the whole store
