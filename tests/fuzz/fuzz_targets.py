@@ -110,7 +110,7 @@ def _readers() -> None:
     from loci.text.questions import Questions
     from loci.text.relations import read_relations
     from loci.text.world import WorldSpec, write_world
-    from loci.web.trainings import Trainings
+    from loci.web.trainings import read_new_metrics
 
     step, half = "checkpoints/step-00000004", "checkpoints/step-00000003"
     for name in ("run.json", "manifest.json", "metrics.jsonl", "calibration.json", "final/config.json"):
@@ -178,7 +178,7 @@ def _readers() -> None:
         "web metrics",
         Reader(
             "run/metrics.jsonl",
-            lambda file: Trainings(file.parent).metrics(file.parent, 0),
+            lambda file: read_new_metrics(file.parent, 0),
             ("loci.web.trainings", "loci.web.library"),
         ),
     )

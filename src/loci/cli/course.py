@@ -121,7 +121,9 @@ def grade(flags: Namespace) -> int:
         print(json.dumps(to_json(graded), indent=2, ensure_ascii=False))
     else:
         print(*graded.lines(SHOWN_PAIRS), sep="\n")
-    return 2 if any(found.right is None for found in graded.files) else 0
+    if ungraded := sum(found.right is None for found in graded.files):
+        _note(f"{ungraded} of {len(graded.files)} files could not be graded")
+    return 2 if ungraded else 0
 
 
 def folds(flags: Namespace) -> int:

@@ -64,6 +64,8 @@ def _guarded(args: list[str]) -> int:
     except LociError as error:
         return _failed(args, str(error))
     except SystemExit as error:  # the parsers of flags end so, after the help or what is wrong with a flag
+        if isinstance(error.__context__, BrokenPipeError):  # and the library that draws tables, when nobody reads them
+            return 0
         return error.code if isinstance(error.code, int) else USAGE_ERROR if error.code else 0
     except KeyboardInterrupt:
         return _failed(args, "stopped", code=STOPPED)
