@@ -2,11 +2,11 @@
 
 import re
 import tomllib
+from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from conftest import REPOSITORY
-
+REPOSITORY = Path(__file__).resolve().parents[2]
 LOCK = (REPOSITORY / "requirements.lock").read_text(encoding="utf-8")
 VERSIONS = dict(re.findall(r"^([\w.-]+)==([^\s;\\]+)", LOCK, re.MULTILINE))
 

@@ -56,7 +56,7 @@ class PowerLaw:
 
     def __call__(self, people: float) -> float:
         """What it says for a number of people."""
-        return self.factor * people**self.exponent
+        return float(self.factor * people**self.exponent)
 
 
 @dataclass(frozen=True)
