@@ -66,7 +66,7 @@ def engine(world: str, how: str, steps: int, batch: int) -> dict[str, Any]:
                     grads = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
                     flat = torch.cat([grad.flatten() for grad in grads])
                     dist.all_reduce(flat)
-                    for grad, summed in zip(grads, flat.split([grad.numel() for grad in grads]), strict=True):
+                    for grad, summed in zip(grads, torch.split(flat, [grad.numel() for grad in grads]), strict=True):
                         grad.copy_(summed.view_as(grad))
                     torch.nn.utils.clip_grad_norm_(model.parameters(), stage.clip)
                     for optimiser in optimisers:

@@ -71,7 +71,7 @@ def test_the_fast_step_has_the_published_gradients(published, data, accumulate):
     assert not unexpected
     assert all(name.endswith("attn.mask") for name in missing)
     stage = Stage("s", (MixtureComponent("corruption-2024"),), steps=1, batch_size=24, pool=2)
-    examples = make_stream(stage, 0, Recipe("r", {}, (stage,)), data, 128)._examples(0)
+    examples = make_stream(stage, 0, Recipe("r", {}, (stage,)), data, 128)._own(0)[0]
     backward(ours, split_step(examples, accumulate=accumulate), stage)
     padded = split_step(examples, width=128).parts[0]
     theirs(torch.from_numpy(padded.x), torch.from_numpy(padded.y)).backward()

@@ -90,7 +90,7 @@ def disturbed(run: Path, at: int, strike: Callable[[], None]) -> None:
 
     for name in ("fsync", "rename", "replace"):
         setattr(os, name, watched(getattr(os, name)))
-    checkpoint.save_file = watched(checkpoint.save_file)
+    vars(checkpoint)["save_file"] = watched(vars(checkpoint)["save_file"])
     train(run)
 
 

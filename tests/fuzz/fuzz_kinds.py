@@ -150,7 +150,7 @@ def _call(arguments: list[str], stream: str, stop: float | None) -> tuple[int, s
 def _open_output(stream: str) -> None:
     if stream == "closed":
         os.close(1)
-        sys.stdout = None  # type: ignore[assignment] - as the interpreter has it then
+        sys.stdout = None  # as the interpreter has it then
         return
     if stream == "pipe":
         read, write = os.pipe()

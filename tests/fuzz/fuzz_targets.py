@@ -88,7 +88,7 @@ def _answer(file: Path) -> None:
         def open(self, request: object, timeout: float) -> io.BytesIO:
             return io.BytesIO(file.read_bytes())
 
-    remote.build_opener = lambda *handlers: Opener()  # type: ignore[assignment,return-value] - this process is ours
+    vars(remote)["build_opener"] = lambda *handlers: Opener()  # this process is ours
     remote.Server("http://127.0.0.1:1").ask_all("run", ["Where?"])
 
 

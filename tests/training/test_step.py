@@ -174,7 +174,7 @@ class Copied:
 def test_batches_are_copied_while_the_device_computes(monkeypatch, kind, steps):
     monkeypatch.setattr(torch, "from_numpy", lambda array: Copied())
     x, y = Placement(torch.device(kind)).tensors(IDLE)
-    assert x.steps == y.steps == steps
+    assert vars(x)["steps"] == vars(y)["steps"] == steps
 
 
 def test_a_model_on_a_device_without_memory_has_the_shapes_it_should(tiny_recipe):
@@ -204,6 +204,7 @@ def test_auto_shards_what_does_not_fit(monkeypatch):
     assert parallel.resolved("auto", 400_000_000, cpu) == "fsdp"
     assert parallel.resolved("ddp", 400_000_000, cpu) == "ddp"
     parallel.require_memory(900_000_000, "auto", two, cpu)
+    how: parallel.ParallelName
     for how, group in (("ddp", two), ("auto", Group()), ("fsdp", Group())):
         with pytest.raises(LociError, match=r"14 GB( a process)?, and the machine has 8"):
             parallel.require_memory(900_000_000, how, group, cpu)

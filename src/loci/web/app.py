@@ -140,10 +140,10 @@ def _add_answers(app: FastAPI, library: Library, worker: Worker) -> None:
     async def ask_batch(asked: requests.AskBatch) -> Response:
         """Ask several questions in one go."""
         library.path(asked.run)
-        options = {"threshold": asked.threshold, "alternatives": 0, "lines": 0}
 
         def answers(questions: list[str]) -> list[dict[str, Any]]:
-            return [answer.as_dict() for answer in library.load(asked.run).ask_all(questions, **options)]
+            found = library.load(asked.run).ask_all(questions, threshold=asked.threshold, alternatives=0, lines=0)
+            return [answer.as_dict() for answer in found]
 
         future = worker.call(("batch", id(asked)), asked.questions, answers)
         return JSONResponse({"run": asked.run, "answers": await asyncio.wrap_future(future)})

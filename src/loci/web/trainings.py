@@ -43,9 +43,9 @@ class Training:
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON data, with how far the run trained last is."""
         files = [file for pattern in ("*/", "*/*/") for file in self.folder.glob(f"{pattern}{METRICS}")]
-        newest = max(files, key=lambda file: file.stat().st_mtime, default=None)
-        last = read_metrics(newest.parent)[-1:] if newest is not None else []
-        row = {"run": newest.parent.name, **{key: last[0].get(key) for key in ("stage", "progress")}} if last else {}
+        runs = [file.parent for file in sorted(files, key=lambda file: file.stat().st_mtime)]
+        last = read_metrics(runs[-1])[-1:] if runs else []
+        row = {"run": runs[-1].name, **{key: last[0].get(key) for key in ("stage", "progress")}} if last else {}
         return {"name": self.name, "state": self.state, "message": self.message, **row}
 
 
