@@ -163,11 +163,11 @@ def sha256_text(text: str) -> str:
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text; a broken one is a `LociError` that names the line."""
+    """The value of a JSON text; a broken one is a `LociError`, which names the line of a text of several."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise LociError(f"not valid JSON: {error.msg}", line=error.lineno) from None
+        raise LociError(f"not valid JSON: {error.msg}", line=error.lineno if "\n" in text.strip() else None) from None
     except (ValueError, RecursionError):  # a number of thousands of digits, lists within lists without end
         raise LociError("not valid JSON: nothing here can hold it") from None
 

@@ -197,7 +197,7 @@ def test_a_calibration_decides_when_the_run_has_one(run, tmp_path):
     assert stale.confidence.calibrator is None
     assert any("other weights" in remark for remark in stale.remarks)
     (copy / FILE).write_text("{")
-    with pytest.raises(LociError, match="JSON"):
+    with pytest.raises(LociError, match=r"calibration\.json: cannot be read"):
         load(copy)
 
 

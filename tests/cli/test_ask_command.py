@@ -107,8 +107,7 @@ def test_the_tab_key_completes_names():
 
 
 def test_the_help_says_not_to_report_on_the_slice(capsys):
-    with pytest.raises(SystemExit):
-        main(["evaluate", "--help"])
+    assert main(["evaluate", "--help"]) == 0
     assert "never the questions you report on" in " ".join(capsys.readouterr().out.replace("│", " ").split())
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -107,7 +108,7 @@ def test_a_server_that_answers_without_end_or_with_nonsense_is_left(monkeypatch)
             remote.Server("http://127.0.0.1:1").ask_all("run", ["Where?"])
 
 
-FILES = {
+FILES: dict[str, Any] = {
     "places.jsonl": (read_places, '{"a":' * 5000, "not valid JSON"),
     "groups.tsv": (read_groups, '{"name":' * 5000, "tells no subject and group"),
     "relations.toml": (read_relations, "a = " + "[" * 5000, "cannot be read"),

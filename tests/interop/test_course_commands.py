@@ -8,7 +8,7 @@ import torch
 from loci.errors import LociError
 from loci.evaluation.rows import Row
 from loci.interop import course_commands
-from loci.interop.course_commands import Course, Hooks, run_folder
+from loci.interop.course_commands import Course, Hooks
 from loci.interop.course_folds import ask_folds
 from loci.interop.course_lines import (
     NO_GOLD,
@@ -22,6 +22,7 @@ from loci.interop.course_lines import (
 )
 from loci.interop.course_notes import choose_year, how_made
 from loci.interop.course_params import to_course
+from loci.interop.course_training import run_folder
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, GPTConfig
 from loci.recipes import DataShape
@@ -221,7 +222,7 @@ def test_the_year_decides_the_form(
     year: int, objective: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    monkeypatch.setattr(course_commands, "_train", lambda course, recipe, *rest: seen.append(recipe.stages[0]))
+    monkeypatch.setattr(course_commands, "train", lambda course, recipe, *rest: seen.append(recipe.stages[0]))
     course_commands.pretrain(Course.read("vanilla", corpus, year=year), tmp_path / "p")
     course_commands.pretrain(Course.read("vanilla", corpus, year=year), tmp_path / "p", lr=0.5, max_epochs=7)
     assert [stage.mixture[0].objective for stage in seen] == [objective] * 2
@@ -295,7 +296,7 @@ def test_nothing_is_said_before_everything_is_checked(corpus: Path, questions: P
 @pytest.mark.usefixtures("small")
 def test_finetuning_epochs(corpus: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    monkeypatch.setattr(course_commands, "_train", lambda course, recipe, *rest: seen.append(recipe.stages[0]))
+    monkeypatch.setattr(course_commands, "train", lambda course, recipe, *rest: seen.append(recipe.stages[0]))
     course = Course.read("vanilla", corpus)
     params = tmp_path / "p.params"
     write_params(params, to_course(course.new_model()))
@@ -328,7 +329,7 @@ def test_bad_input_is_named(corpus: Path, questions: Path, tmp_path: Path) -> No
     with pytest.raises(LociError, match="is a folder"):
         finetune(corpus, questions, tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(LociError, match="cannot be made"):
+    with pytest.raises(LociError, match="a part of this path is a file"):
         finetune(corpus, questions, tmp_path / "file" / "p.params")
 
 

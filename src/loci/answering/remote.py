@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -79,7 +80,7 @@ class Server:
                 return json.loads(data)
         except HTTPError:
             raise
-        except (URLError, OSError) as error:
+        except (URLError, OSError, HTTPException) as error:
             why = getattr(error, "reason", error)
             raise LociError(f"{self.url} does not answer: {why}", remedy="start it with: loci web RUN") from None
         except (ValueError, RecursionError):

@@ -1,14 +1,11 @@
 """What the course's commands do: pretrain, finetune, evaluate, and the way between `.params` files and runs.
 
 The model is the published one, its vocabulary always that of the pretraining corpus. Everything is done as the
-published code does it, unless a fix is asked for (`loci.recipes.course.FIXES`). Training is the one training loop:
-it keeps a run in `P.run` next to the params file P, so that the same command given again goes on where it was stopped,
-and P appears only when it is done. Knows nothing of flags.
+published code does it, unless a fix is asked for (`loci.recipes.course.FIXES`). Knows nothing of flags.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,24 +16,24 @@ import torch
 from loci.data.prompts import question_prompt
 from loci.errors import LociError, naming
 from loci.evaluation.rows import Row
-from loci.files import atomic_folder, said_by_system, sha256_file, write_text
+from loci.files import atomic_folder, sha256_file, write_text
 from loci.generation.context import Window
 from loci.generation.decode import generate
 from loci.interop.course_lines import model_lines, score_lines
-from loci.interop.course_notes import YEARS, how_made, note_how_made
+from loci.interop.course_notes import YEARS, how_made
 from loci.interop.course_params import COURSE_VARIANTS, PERCEIVER_FORMS, course_variant, from_course, to_course
+from loci.interop.course_training import replacing, say_all, train
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, VARIANTS, GPTConfig
-from loci.pipeline import carry_out
 from loci.recipes.course import COURSE_MODEL, FINETUNE_EPOCHS, FIXES, PRETRAIN_EPOCHS, finetune_stage, pretrain_stage
 from loci.recipes.shape import DataShape
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
-from loci.training.checkpoint import FINAL, LoadedModel, latest, load_model, save_checkpoint
+from loci.training.checkpoint import FINAL, LoadedModel, load_model, save_checkpoint
 from loci.training.plan import Recipe, Stage, to_dict
-from loci.training.reports import Observer, Outcome, StepReport
-from loci.training.run import holds_run, other_training, read_run, start_run
+from loci.training.reports import Observer, Outcome
+from loci.training.run import start_run
 from loci.training.sources import TrainingData
 
 ANSWER_STEPS = 32
@@ -138,7 +135,7 @@ def pretrain(
     """Span corruption over the corpus; writes the params file when done, and a copy every so many epochs."""
     stage = pretrain_stage(course.shape, year=course.year, lr=lr, epochs=max_epochs or PRETRAIN_EPOCHS, fix=course.fix)
     recipe = course.recipe(stage, f"the course's pretraining of {course.variant}, as in {course.year}")
-    return _train(course, recipe, TrainingData(course.corpus), course.new_model(), writing, hooks, copy_every)
+    return train(course, recipe, TrainingData(course.corpus), course.new_model(), writing, hooks, copy_every)
 
 
 def finetune(
@@ -163,7 +160,7 @@ def finetune(
         # The hash is part of the recipe: with other weights to start from, an unfinished run is another run.
         start += f" ({reading.name}, {sha256_file(reading)[:16]})"
     recipe = course.recipe(stage, f"the course's finetuning of {course.variant} {start}")
-    return _train(course, recipe, TrainingData(course.corpus, taught), model, writing, hooks)
+    return train(course, recipe, TrainingData(course.corpus, taught), model, writing, hooks)
 
 
 def evaluate(
@@ -177,17 +174,17 @@ def evaluate(
         raise LociError("is a folder, the answers were to be written here", path=outputs)
     texts = _as_asked(asked, course)
     model = course.load(reading)
-    _say_all(hooks, model_lines(course.corpus, model, course.year))
+    say_all(hooks, model_lines(course.corpus, model, course.year))
     answers = greedy_answers(model, course, texts)
     rows = [
         Row(question.text, answer, question.answers, question.subject)
         for question, answer in zip(asked, answers, strict=True)
     ]
     if outputs is not None:
-        _replacing(outputs, hooks)
+        replacing(outputs, hooks)
         lines = (" ".join(answer.splitlines()) if "lines" in course.fix else answer for answer in answers)
         write_text(outputs, "".join(f"{line}\n" for line in lines))
-    _say_all(hooks, score_lines(rows, outputs))
+    say_all(hooks, score_lines(rows, outputs))
     return rows
 
 
@@ -224,7 +221,7 @@ def export_params(run: Path, out: Path, hooks: Hooks = Hooks()) -> str:
     for name, value in COURSE_MODEL.items():
         if (own := getattr(loaded.model.config, name)) != value:
             raise LociError(f"its {name} is {own}, the course's commands read {value} only", path=run)
-    _replacing(out, hooks)
+    replacing(out, hooks)
     write_params(out, to_course(loaded.model))
     return variant
 
@@ -235,11 +232,6 @@ def export_folder(loaded: LoadedModel, folder: Path) -> list[str]:
     file = folder / f"{variant}.model.params"
     write_params(file, to_course(loaded.model))
     return [f"wrote {file.name}; the course's script reads it as {variant}, with the corpus it was trained on"]
-
-
-def run_folder(params: Path) -> Path:
-    """Where the training that writes `params` keeps its run."""
-    return params.with_name(f"{params.name}.run")
 
 
 def _as_asked(questions: Questions, course: Course) -> list[str]:
@@ -262,123 +254,3 @@ def _as_asked(questions: Questions, course: Course) -> list[str]:
                 remedy="--fix newline asks without the newline" if missing == ["\n"] else "correct the question",
             )
     return texts
-
-
-def _train(
-    course: Course,
-    recipe: Recipe,
-    data: TrainingData,
-    model: GPT,
-    writing: Path,
-    hooks: Hooks,
-    copy_every: int | None = None,
-) -> Outcome:
-    """Start, go on with, or reuse the run next to the params file; write the file once the run is finished."""
-    run, (stage,) = run_folder(writing), recipe.stages
-    if writing.is_dir():
-        raise LociError("is a folder, a .params file was to be written here", path=writing)
-    resume = _resumable(run, recipe, data, hooks)
-    try:
-        run.mkdir(parents=True, exist_ok=True)  # now, not after hours: a place that cannot be written to
-    except OSError as error:
-        raise said_by_system(error, run) from None
-    lines = model_lines(course.corpus, model, course.year)
-    n_records = len(data.records(stage.mixture[0].source, course.config.block_size))
-    copies = _Copies(copy_every * -(-n_records // stage.batch_size) if copy_every is not None else None)
-
-    def observers(folder: Path) -> Sequence[Observer]:
-        _say_all(hooks, lines)  # training is about to begin: nothing was found wrong
-        lines.clear()
-        return [*hooks.observers(folder, stage, n_records), copies]
-
-    while True:
-        if resume and copies.is_due(newest_step(run)):  # also one that a kill prevented
-            assert copy_every is not None
-            epoch = newest_step(run) // copies.steps * copy_every
-            _keep_copy(course, run, writing.with_name(f"{writing.stem}.epoch-{epoch}{writing.suffix}"), hooks)
-        stop = lambda: hooks.should_stop() or copies.is_due(copies.reached)  # noqa: E731
-        outcome = carry_out(recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=stop)
-        if outcome.finished or hooks.should_stop():
-            break
-        resume = True
-    _say_all(hooks, lines)
-    if outcome.finished:
-        _replacing(writing, hooks)
-        _write(course, run / FINAL, writing)
-        shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
-    return outcome
-
-
-class _Copies(Observer):
-    """Stops the training where a copy is due: what goes on from its checkpoint is the same training, bit for bit."""
-
-    def __init__(self, steps: int | None):
-        self.steps = steps or 0
-        self.reached = 0
-
-    def is_due(self, step: int) -> bool:
-        """Whether the weights after this step are to be kept."""
-        return bool(self.steps) and step > 0 and step % self.steps == 0
-
-    def on_step(self, report: StepReport) -> None:
-        """Remember how far it is."""
-        self.reached = report.total_steps
-
-    def on_checkpoint(self, total_steps: int) -> None:
-        """Nothing is buffered here."""
-
-    def close(self) -> None:
-        """Forget it: the next part begins behind this step."""
-        self.reached = 0
-
-
-def newest_step(run: Path) -> int:
-    """The step of a run's newest checkpoint, 0 without one."""
-    newest = latest(run)
-    return int(newest.name.removeprefix("step-")) if newest is not None else 0
-
-
-def _keep_copy(course: Course, run: Path, copy: Path, hooks: Hooks) -> None:
-    if not copy.exists():
-        _write(course, run, copy)
-        hooks.note(f"wrote {copy}")
-
-
-def _write(course: Course, weights: Path, params: Path) -> None:
-    write_params(params, to_course(load_model(weights).model))
-    note_how_made(
-        params,
-        variant=course.variant,
-        year=course.year,
-        fix=sorted(course.fix),
-        corpus=course.corpus.path.name if course.corpus.path else "",
-        vocabulary=course.corpus.vocab.hash,
-    )
-
-
-def _resumable(run: Path, recipe: Recipe, data: TrainingData, hooks: Hooks) -> bool:
-    """Whether the folder holds this very training. A finished other one makes way, as the params file does."""
-    if not holds_run(run):
-        return False
-    info = read_run(run)
-    if other_training(info, recipe, data.describe()) is None:
-        return True
-    if not info.finished:
-        raise LociError(
-            f"holds another training that was stopped before its end ({info.recipe.note})",
-            path=run,
-            remedy="finish it with its own command, or remove the folder",
-        )
-    hooks.note(f"replacing {run}, a finished training ({info.recipe.note})")
-    shutil.rmtree(run)
-    return False
-
-
-def _replacing(file: Path, hooks: Hooks) -> None:
-    if file.exists():
-        hooks.note(f"replacing {file}")
-
-
-def _say_all(hooks: Hooks, lines: Sequence[str]) -> None:
-    for line in lines:
-        hooks.say(line)

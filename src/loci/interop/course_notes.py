@@ -7,7 +7,7 @@ symbols are. The note has the file's hash, so it never speaks of another file of
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import msgspec
 
@@ -27,6 +27,7 @@ class Note(TypedDict):
     corpus: str
     vocabulary: str
     sha256: str
+    fix: NotRequired[list[str]]
 
 
 def note_how_made(params: Path, **how: Any) -> None:

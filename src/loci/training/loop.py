@@ -149,6 +149,7 @@ class Trainer:
                     unseen = held_out_loss(whole, held_out, self.placement) if held_out is not None else None
                     self._keep_best(unseen, whole)
                 self._report(stage, loss, stage.lr * rate, done, unseen)
+                stop = stop or (group.world == 1 and self.should_stop())  # alone, an observer's wish counts at once
                 if stop or save:
                     self._save(index, optimisers)
                 if stop:

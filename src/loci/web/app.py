@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 
@@ -24,25 +23,15 @@ from loci import __version__
 from loci.errors import LociError
 from loci.training.lock import is_owned
 from loci.web import inside, requests
+from loci.web.errors import ERRORS, add_errors, error_response
 from loci.web.guard import LOCAL, Guard
-from loci.web.library import Library, UnknownRun
+from loci.web.library import Library
 from loci.web.trainings import Trainings, read_new_metrics
-from loci.web.worker import Busy, Worker
+from loci.web.worker import Worker
 
 STATIC = resources.files("loci.web").joinpath("static")
 POLL_SECONDS = 0.5
-RETRY_SECONDS = 1
 HTML = "text/html; charset=utf-8"
-ERROR: dict[int | str, dict[str, Any]] = {
-    status: {"description": text, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}
-    for status, text in {
-        400: "Bad input, said in one line",
-        404: "No such run",
-        413: "The body is too large",
-        422: "A field is missing or out of bounds",
-        503: "The queue is full: try again",
-    }.items()
-}
 
 
 def create_app(
@@ -70,48 +59,15 @@ def create_app(
         docs_url=None,  # their page would load scripts from elsewhere
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        responses=ERROR,
+        responses=ERRORS,
     )
     app.state.worker, app.state.trainings, app.state.library = worker, trainings, library
-    _add_errors(app)
+    add_errors(app)
     _add_answers(app, library, worker)
     _add_pages(app, worker)
     _add_runs(app, library, trainings)
     app.add_middleware(Guard, hosts=tuple(hosts), token=token)
     return app
-
-
-def _add_errors(app: FastAPI) -> None:
-    @app.exception_handler(LociError)
-    async def bad_input(request: Request, error: LociError) -> Response:
-        return _error(404 if isinstance(error, UnknownRun) else 400, str(error))
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:])
-        return _error(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
-
-    @app.exception_handler(Busy)
-    async def busy(request: Request, error: Busy) -> Response:
-        return _error(503, "too many questions are waiting", {"Retry-After": str(RETRY_SECONDS)})
-
-    def schema() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            made = FastAPI.openapi(app)
-            made["components"]["schemas"]["Error"] = {
-                "type": "object",
-                "required": ["error"],
-                "properties": {"error": {"type": "string", "description": "What is wrong and what to do about it."}},
-            }
-            app.openapi_schema = made
-        return app.openapi_schema
-
-    app.openapi = schema  # type: ignore[method-assign]
-
-
-def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    return JSONResponse({"error": message}, status_code=status, headers=headers)
 
 
 def _add_answers(app: FastAPI, library: Library, worker: Worker) -> None:
@@ -276,7 +232,7 @@ def _add_runs(app: FastAPI, library: Library, trainings: Trainings) -> None:
 
 
 def _page(found: Path | None) -> Response:
-    return _error(404, "no such report") if found is None else FileResponse(found, media_type=HTML)
+    return error_response(404, "no such report") if found is None else FileResponse(found, media_type=HTML)
 
 
 def _add_pages(app: FastAPI, worker: Worker) -> None:
@@ -288,7 +244,7 @@ def _add_pages(app: FastAPI, worker: Worker) -> None:
     @app.get("/reports/lab/{exercise}.html", include_in_schema=False)
     async def exercise_page(exercise: str) -> Response:
         page = await asyncio.to_thread(inside.exercise_page, exercise)
-        return _error(404, "no such exercise") if page is None else Response(page, media_type=HTML)
+        return error_response(404, "no such exercise") if page is None else Response(page, media_type=HTML)
 
     @app.get("/healthz", tags=["machine"])
     async def health() -> dict[str, Any]:

@@ -81,7 +81,7 @@ ABLATIONS: tuple[Ablation, ...] = (
         "self-training, no answer prior", SELF_TRAINING, "reading alone says the answer", _set("label.use_prior=false")
     ),
     Ablation("self-training, no entity swaps", SELF_TRAINING, "reading examples as they stand", _AS_THEY_STAND),
-    Ablation("self-training, smaller batches", SELF_TRAINING, "reading in batches of 16", _set("read.batch_size=16")),
+    Ablation("self-training, larger batches", SELF_TRAINING, "reading in batches of 32", _set("read.batch_size=32")),
     Ablation("self-training, no lines", SELF_TRAINING, "no lines while reading", _without("read", "memorize")),
 )
 

@@ -1,0 +1,156 @@
+"""A training of the course: started, gone on with or reused, with copies of its weights along the way.
+
+The run is kept in `P.run` next to the params file P, so that the same command given again goes on where it was stopped,
+and P appears only when it is done. Knows nothing of what is taught.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loci.errors import LociError
+from loci.files import said_by_system
+from loci.interop.course_lines import model_lines
+from loci.interop.course_notes import note_how_made
+from loci.interop.course_params import to_course
+from loci.interop.params_file import write_params
+from loci.model import GPT
+from loci.pipeline import carry_out
+from loci.training.checkpoint import FINAL, latest, load_model
+from loci.training.plan import Recipe
+from loci.training.reports import Observer, Outcome, StepReport
+from loci.training.run import holds_run, other_training, read_run
+from loci.training.sources import TrainingData
+
+if TYPE_CHECKING:
+    from loci.interop.course_commands import Course, Hooks
+
+
+def run_folder(params: Path) -> Path:
+    """Where the training that writes `params` keeps its run."""
+    return params.with_name(f"{params.name}.run")
+
+
+def train(
+    course: Course,
+    recipe: Recipe,
+    data: TrainingData,
+    model: GPT,
+    writing: Path,
+    hooks: Hooks,
+    copy_every: int | None = None,
+) -> Outcome:
+    """Start, go on with, or reuse the run next to the params file; write the file once the run is finished."""
+    run, (stage,) = run_folder(writing), recipe.stages
+    if writing.is_dir():
+        raise LociError("is a folder, a .params file was to be written here", path=writing)
+    resume = _resumable(run, recipe, data, hooks)
+    try:
+        run.mkdir(parents=True, exist_ok=True)  # now, not after hours: a place that cannot be written to
+    except OSError as error:
+        raise said_by_system(error, run) from None
+    lines = model_lines(course.corpus, model, course.year)
+    n_records = len(data.records(stage.mixture[0].source, course.config.block_size))
+    copies = _Copies(copy_every * -(-n_records // stage.batch_size) if copy_every is not None else None)
+
+    def observers(folder: Path) -> Sequence[Observer]:
+        say_all(hooks, lines)  # training is about to begin: nothing was found wrong
+        lines.clear()
+        return [*hooks.observers(folder, stage, n_records), copies]
+
+    while True:
+        if resume and copies.is_due(newest_step(run)):  # also one that a kill prevented
+            assert copy_every is not None
+            epoch = newest_step(run) // copies.steps * copy_every
+            _keep_copy(course, run, writing.with_name(f"{writing.stem}.epoch-{epoch}{writing.suffix}"), hooks)
+        stop = lambda: hooks.should_stop() or copies.is_due(copies.reached)  # noqa: E731
+        outcome = carry_out(recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=stop)
+        if outcome.finished or hooks.should_stop():
+            break
+        resume = True
+    say_all(hooks, lines)
+    if outcome.finished:
+        replacing(writing, hooks)
+        _write(course, run / FINAL, writing)
+        shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
+    return outcome
+
+
+class _Copies(Observer):
+    """Stops the training where a copy is due: what goes on from its checkpoint is the same training, bit for bit."""
+
+    def __init__(self, steps: int | None):
+        self.steps = steps or 0
+        self.reached = 0
+
+    def is_due(self, step: int) -> bool:
+        """Whether the weights after this step are to be kept."""
+        return bool(self.steps) and step > 0 and step % self.steps == 0
+
+    def on_step(self, report: StepReport) -> None:
+        """Remember how far it is."""
+        self.reached = report.total_steps
+
+    def on_checkpoint(self, total_steps: int) -> None:
+        """Nothing is buffered here."""
+
+    def close(self) -> None:
+        """Forget it: the next part begins behind this step."""
+        self.reached = 0
+
+
+def newest_step(run: Path) -> int:
+    """The step of a run's newest checkpoint, 0 without one."""
+    newest = latest(run)
+    return int(newest.name.removeprefix("step-")) if newest is not None else 0
+
+
+def _keep_copy(course: Course, run: Path, copy: Path, hooks: Hooks) -> None:
+    if not copy.exists():
+        _write(course, run, copy)
+        hooks.note(f"wrote {copy}")
+
+
+def _write(course: Course, weights: Path, params: Path) -> None:
+    write_params(params, to_course(load_model(weights).model))
+    note_how_made(
+        params,
+        variant=course.variant,
+        year=course.year,
+        fix=sorted(course.fix),
+        corpus=course.corpus.path.name if course.corpus.path else "",
+        vocabulary=course.corpus.vocab.hash,
+    )
+
+
+def _resumable(run: Path, recipe: Recipe, data: TrainingData, hooks: Hooks) -> bool:
+    """Whether the folder holds this very training. A finished other one makes way, as the params file does."""
+    if not holds_run(run):
+        return False
+    info = read_run(run)
+    if other_training(info, recipe, data.describe()) is None:
+        return True
+    if not info.finished:
+        raise LociError(
+            f"holds another training that was stopped before its end ({info.recipe.note})",
+            path=run,
+            remedy="finish it with its own command, or remove the folder",
+        )
+    hooks.note(f"replacing {run}, a finished training ({info.recipe.note})")
+    shutil.rmtree(run)
+    return False
+
+
+def replacing(file: Path, hooks: Hooks) -> None:
+    """Nothing is overwritten without a word."""
+    if file.exists():
+        hooks.note(f"replacing {file}")
+
+
+def say_all(hooks: Hooks, lines: Sequence[str]) -> None:
+    """The published lines, one by one."""
+    for line in lines:
+        hooks.say(line)
