@@ -71,7 +71,7 @@ export async function show(page, values) {
     const outside = s.d > 2 ? keys.slice(2) : [];
     keys.slice(0, keys.length - outside.length).forEach((key, i) => arrow(key, SERIES[0], `k${"abcdefgh"[i]}`));
     for (const key of outside) arrow(key, SERIES[0], "");
-    if (outside.length) { context.fillStyle = colour("soft"); context.font = "12px " + colour("sans"); context.fillText(`${outside.length === 1 ? "kc points" : `kc ${outside.length === 2 ? "and" : "to"} k${"abcdefgh"[s.n - 1]} point`} out of this plane`, width / 2 + 10, height / 2 + 18); }
+    if (outside.length) { context.fillStyle = colour("soft"); context.font = "12px " + colour("sans"); context.textAlign = "center"; context.fillText(`${outside.length === 1 ? "kc points" : `kc ${outside.length === 2 ? "and" : "to"} k${"abcdefgh"[s.n - 1]} point`} out of this plane`, width / 2, height - 10); context.textAlign = "start"; }
     if (s.heads === 1) arrow(query, SERIES[2], "q", 3); else [0, 1].forEach((i) => arrow(keys[i].map((v) => v * 0.75), SERIES[2], `q${i + 1}`, 3));
     const [x, y] = at(attend(false).output);
     context.fillStyle = SERIES[1]; context.fillRect(x - 6, y - 6, 12, 12); context.fillText("c", x + 10, y + 5);

@@ -13,7 +13,7 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-export const percent = (p) => (p > 0 && p < 0.01 ? "< 1 %" : p > 0.99 && p < 1 ? "> 99 %" : `${Math.round(100 * p)} %`);
+export const percent = (p) => (p > 0 && p < 0.01 ? "<\u00a01\u00a0%" : p > 0.99 && p < 1 ? ">\u00a099\u00a0%" : `${Math.round(100 * p)}\u00a0%`);
 
 export function field(label, control, className = "field") {
   return el("label", { class: className }, el("span", {}, label), control);
