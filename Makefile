@@ -13,10 +13,13 @@ help:            ## list the targets
 
 install: $(STAMP) ## create .venv and install Loci with all that needs no further big library
 
-# Re-installs only when the dependency files change.
-$(STAMP): pyproject.toml constraints.txt
+# Re-installs only when the dependency files change. Everything but torch by exact version and hash; torch by version,
+# in the build (CPU or CUDA) that this machine's package index offers. The package itself is built with what is there.
+$(STAMP): pyproject.toml constraints.txt requirements.lock
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev]'
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
 lock: $(STAMP)   ## after a change of dependencies: write requirements.lock and docs/licences.md
