@@ -89,9 +89,9 @@ def test_finished_parts_are_not_asked_again(questions, tmp_path):
 def test_parts_of_other_weights_or_questions_are_not_used(questions, tmp_path):
     folder = tmp_path / "parts"
     InParts(Counting(), model(), folder=folder).answer(questions)
-    for model, asked, n in ((model("others"), questions, 1), (model(), questions[1:], 1), (model(), questions, 2)):
+    for other, asked, n in ((model("others"), questions, 1), (model(), questions[1:], 1), (model(), questions, 2)):
         counting = Counting()
-        InParts(counting, model, folder=folder).answer(asked, n=n)
+        InParts(counting, other, folder=folder).answer(asked, n=n)
         assert len(counting.asked) == 5
     counting = Counting()
     InParts(counting, model(), folder=folder).answer(questions)

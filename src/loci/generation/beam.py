@@ -153,7 +153,9 @@ def _best(totals: Float[Tensor, "R V"], spans: list[slice], count: int) -> list[
     Each row ends in one way at most, so twice the width always holds `width` unfinished texts, if there are so many.
     """
     sizes = [rows.stop - rows.start for rows in spans]
-    padded = torch.nn.utils.rnn.pad_sequence(torch.split(totals, sizes), batch_first=True, padding_value=-torch.inf)
+    padded = torch.nn.utils.rnn.pad_sequence(
+        list(torch.split(totals, sizes)), batch_first=True, padding_value=-torch.inf
+    )
     n_symbols = totals.shape[1]
     found = padded.flatten(1).topk(min(count, padded[0].numel()))
     return [

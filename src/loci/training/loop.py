@@ -133,7 +133,7 @@ class Trainer:
                 # One message: losses add up, the first process's clock is everybody's, as is anybody's wish to stop.
                 own = (now - begun, self._due(state.total_steps + 1)) if group.first else (0.0, False)
                 language, shaping, seconds, save, stop = group.total(
-                    (loss.language, loss.shaping, *own, self.should_stop())
+                    (loss.language, loss.shaping, *own, group.world > 1 and self.should_stop())
                 )
                 begun = now
                 loss = loss._replace(language=language, shaping=shaping)
@@ -149,7 +149,9 @@ class Trainer:
                     unseen = held_out_loss(whole, held_out, self.placement) if held_out is not None else None
                     self._keep_best(unseen, whole)
                 self._report(stage, loss, stage.lr * rate, done, unseen)
-                stop = stop or (group.world == 1 and self.should_stop())  # alone, an observer's wish counts at once
+                stop = stop or (
+                    group.world == 1 and self.should_stop()
+                )  # alone, after the observers: theirs counts at once
                 if stop or save:
                     self._save(index, optimisers)
                 if stop:
