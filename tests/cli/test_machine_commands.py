@@ -72,7 +72,7 @@ def test_the_doctor_describes_and_measures(capsys, monkeypatch):
     assert result["memory_gb"] > 0
     assert result["gemm_gflops"] == {"median": 2.0, "low": 1.0, "high": 3.0}
     assert result["best_threads"] in {int(count) for count in result["probe_ms"]}
-    assert {"report", "lab", "evidence"} <= result["extras"].keys()
+    assert {"lab", "web", "hf"} <= result["extras"].keys()
     assert main(["doctor"]) == 0
     assert "products" in capsys.readouterr().out
 
