@@ -18,8 +18,6 @@ from loci.cli.main import main
 from loci.web.app import create_app
 
 pytestmark = pytest.mark.browser
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 TABS = ("ask", "attention", "heads", "generate", "runs", "guide")
 HOSTILE = "<script>window.hacked=1</script> \"'><img src=x onerror=window.hacked=1> \u202eevil\u202c"
 NAME = "Ana Lima"
@@ -70,17 +68,6 @@ def served(given, out):
     yield f"http://127.0.0.1:{listening.getsockname()[1]}", app
     server.should_exit = True
     thread.join(10)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not CHROMIUM.exists():
-        pytest.skip(f"no Chromium at {CHROMIUM}")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
