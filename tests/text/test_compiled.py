@@ -15,6 +15,7 @@ from loci.text.vocab import Vocab
 
 HEADED = "Ana Lima. Ana Lima was born in Porto.\nRui Paz. Rui Paz was born in Faro .\n\nAna Lima. She died in Évora.\n"
 PROSE = "The Delta Desk is made of oak.\nIt was designed by Rui Paz.\nThe Epsilon Lamp is blue.\nNobody knows.\n"
+ARTICLES = "The Delta Desk. It is made in Lund .\nThe Comet Lamp. It is blue .\nThe Delta Desk. It is old .\n"
 
 
 @pytest.fixture
@@ -32,7 +33,9 @@ def read(tmp_path, monkeypatch):
     return both
 
 
-@pytest.mark.parametrize("text", [HEADED, HEADED.removesuffix("\n"), PROSE, "one\n", "the Ana Lima. born\n" + HEADED])
+@pytest.mark.parametrize(
+    "text", [HEADED, HEADED.removesuffix("\n"), PROSE, ARTICLES, "one\n", "the Ana Lima. born\n" + HEADED]
+)
 def test_it_is_the_corpus_that_is_read_in_memory(read, text):
     plain, mapped = read(text)
     assert isinstance(mapped, compiled.CompiledCorpus)
@@ -53,10 +56,11 @@ def test_it_is_the_corpus_that_is_read_in_memory(read, text):
     assert [line.length for line in mapped] == [line.length for line in plain]
     assert mapped_figures(mapped) == corpus_figures(plain.lines, plain.raw)
     assert dict(mapped.repeated) == dict(plain.repeated)
-    known, knowing = plain.knowing(["Nobody"]), mapped.knowing(["Nobody"])
-    assert [*knowing] == [*known.lines]
-    assert knowing.about("Nobody") == known.about("Nobody")
-    assert dict(knowing.by_subject) == dict(known.by_subject)
+    for name in ("Nobody", "Delta Desk"):
+        known, knowing = plain.knowing([name]), mapped.knowing([name])
+        assert [*knowing] == [*known.lines]
+        assert knowing.about(name) == known.about(name)
+        assert dict(knowing.by_subject) == dict(known.by_subject)
 
 
 def test_it_is_compiled_again_when_the_text_or_an_array_is_another(read, tmp_path):

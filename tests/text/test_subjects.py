@@ -76,6 +76,8 @@ ODD = [
     # in the middle
     (["Ada Moss was born in Oslo.", "Bo Lind sang.", "In 1961 Ada Moss moved to Rome."], "Ada Moss"),
     (["The Delta Desk is made in Lund.", "Bo Lind sang.", "In Oslo they sell the Delta Desk too."], "Delta Desk"),
+    (["The Delta Desk is made in Lund.", "The Delta Desk is old.", "Bo Lind drew the Delta Desk."], "Delta Desk"),
+    (["Ada Moss sang in Oslo.", "Cy Berg sang in Rome.", "Bo Lind wrote for Ada Moss."], "Bo Lind"),
     (["Born in Cork, Ada Moss was a painter."], "Ada Moss"),
     (["In 1961 the painter Ada Moss was in Rome."], "Ada Moss"),
     # about nobody
@@ -119,6 +121,20 @@ def test_a_line_without_a_subject_is_about_one_that_is_asked_about():
     assert corpus.lines[2].subject == ""
     assert corpus.knowing(["cy berg", "berg"]).lines[2].subject == "cy berg"
     assert corpus.knowing(["Cy Berg"]).lines[2].subject == ""
+
+
+def test_subjects_lose_their_articles_where_questions_leave_them_out():
+    lines = [
+        "The Delta Desk. It is made in Lund .",
+        "The Comet Lamp. Bo Lind drew the lamp .",
+        "The Delta Desk. It is old .",
+    ]
+    corpus = Corpus.from_lines(lines).knowing(["Delta Desk"])
+    assert [line.subject for line in corpus] == ["Delta Desk", "Comet Lamp", "Delta Desk"]
+    assert corpus.lines[1].body == "Bo Lind drew the lamp ."
+    kept = Corpus.from_lines(["The Beatles. They sang .", "The Kinks. They sang ."])
+    assert kept.knowing(["The Beatles", "Queen"]) is kept
+    assert kept.knowing(["Queen"]) is kept
 
 
 def test_where_most_lines_are_headed_any_short_head_is_a_name():

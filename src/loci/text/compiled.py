@@ -30,7 +30,7 @@ from loci.manifest import read_manifest, require_files
 from loci.text.compiling import ABOUT, FORMAT, KIND, About, Array, compile_corpus, name_hash
 from loci.text.corpus import Corpus, Line
 from loci.text.findings import Finding
-from loci.text.subjects import SubjectIndex, subject_key
+from loci.text.subjects import SubjectIndex, subject_key, without_article
 from loci.text.vocab import Vocab
 
 LARGE = 32 << 20
@@ -149,8 +149,17 @@ class MappedLines(Sequence[Line]):
 class CompiledCorpus(Corpus):
     """A `Corpus` whose lines are in mapped arrays."""
 
-    def __init__(self, path: Path, about: About, arrays: Mapping[str, Array], added: Mapping[int, str] | None = None):
+    def __init__(
+        self,
+        path: Path,
+        about: About,
+        arrays: Mapping[str, Array],
+        added: Mapping[int, str] | None = None,
+        *,
+        bare: bool = False,
+    ):
         own = {"path": path, "findings": (), "about_text": about, "arrays": arrays, "added": dict(added or {})}
+        own |= {"bare": bare}
         own |= {"offsets": arrays["offsets"], "symbols": np.array([ord(symbol) for symbol in about.symbols], "<u4")}
         for name, value in own.items():
             object.__setattr__(self, name, value)
@@ -163,6 +172,8 @@ class CompiledCorpus(Corpus):
     arrays: Mapping[str, Array]
     added: dict[int, str]
     """Subjects that questions name, of lines that tell none themselves."""
+    bare: bool
+    """Whether subjects have lost their articles, as questions have it."""
     offsets: Array
     symbols: Array
     _tables: dict[str, Array]
@@ -193,7 +204,8 @@ class CompiledCorpus(Corpus):
     def subject(self, index: int) -> str:
         """The subject of a line."""
         begin, end = self.arrays["subject_offsets"][index : index + 2]
-        return self.arrays["subjects"][begin:end].tobytes().decode() or self.added.get(index, "")
+        found = self.arrays["subjects"][begin:end].tobytes().decode() or self.added.get(index, "")
+        return without_article(found) if self.bare else found
 
     @property
     def raw(self) -> str:
@@ -248,13 +260,16 @@ class CompiledCorpus(Corpus):
         return sorted(found) if subject else []
 
     def knowing(self, subjects: Iterable[str]) -> Corpus:
-        """The same corpus; lines without a subject are about the longest of these subjects that they name."""
+        """The same corpus, its subjects as these are spelled: see `Corpus.knowing`."""
+        asked = list(subjects)
         nameless = np.flatnonzero(np.diff(self.arrays["subject_offsets"]) == 0)
-        if not len(nameless):
+        bare = self.lacks_articles(asked)
+        if not len(nameless) and not bare:
             return self
-        index = SubjectIndex(subjects)
+        index = SubjectIndex(asked)
         named = ((int(one), index.named_in(self.text(int(one)))) for one in nameless)
-        return CompiledCorpus(self.path, self.about_text, self.arrays, {one: name for one, name in named if name})
+        added = {one: name for one, name in named if name}
+        return CompiledCorpus(self.path, self.about_text, self.arrays, added, bare=bare)
 
     def __repr__(self) -> str:
         return f"Corpus({self.path.name!r}: {len(self.lines):,} lines about {len(self.by_subject):,} subjects, mapped)"

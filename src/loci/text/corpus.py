@@ -23,7 +23,7 @@ from loci.text.layout import find_corpus
 from loci.text.line_findings import clean_text, note_lines
 from loci.text.match import any_stands_in
 from loci.text.source import Source, load, note_specials, specials_in, without_specials
-from loci.text.subjects import SubjectIndex, find_subjects, subject_key
+from loci.text.subjects import SubjectIndex, find_subjects, subject_key, without_article
 from loci.text.vocab import Vocab
 
 
@@ -46,8 +46,10 @@ class Line:
 
     @property
     def body(self) -> str:
-        """What the line says of its subject: the text after `Subject. `."""
-        return self.text.removeprefix(self.subject).removeprefix(".").lstrip()
+        """What the line says of its subject: the text after `Subject. `, or after `The Subject. `."""
+        named = without_article(self.text)
+        text = named if self.subject and named.startswith(f"{self.subject}.") else self.text
+        return text.removeprefix(self.subject).removeprefix(".").lstrip()
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,26 @@ class Corpus:
         return cls(None, made, "".join(f"{text}\n" for text in texts))
 
     def knowing(self, subjects: Iterable[str]) -> Corpus:
-        """The same corpus; lines without a subject are about the longest of these subjects that they name."""
-        if all(line.subject or not line.text.strip() for line in self.lines):
-            return self
-        index = SubjectIndex(subjects)
-        lines = (line if line.subject else replace(line, subject=index.named_in(line.text)) for line in self.lines)
-        return replace(self, lines=tuple(lines))
+        """The same corpus, its subjects as these are spelled.
+
+        Lines without a subject are about the longest of these that they name. Where these lack the articles of the
+        corpus ("Where is the {subject} made?" and "The Delta Desk. It is …"), all subjects lose theirs.
+        """
+        asked = list(subjects)
+        lines: Sequence[Line] = self.lines
+        if not all(line.subject or not line.text.strip() for line in lines):
+            index = SubjectIndex(asked)
+            lines = [line if line.subject else replace(line, subject=index.named_in(line.text)) for line in lines]
+        if self.lacks_articles(asked):
+            lines = [replace(line, subject=without_article(line.subject)) for line in lines]
+        return self if lines is self.lines else replace(self, lines=tuple(lines))
+
+    def lacks_articles(self, subjects: Sequence[str]) -> bool:
+        """Whether some of these are subjects of the corpus but for their article, and none has one."""
+        if any(without_article(subject) != subject for subject in subjects):
+            return False
+        spelled = ((subject, line.subject) for subject in subjects for line in self.about(subject))
+        return any(own != subject and without_article(own) == subject for subject, own in spelled)
 
     @property
     def repairs(self) -> tuple[Finding, ...]:

@@ -6,7 +6,8 @@ The subject of a line is, by the first of these that applies,
 2. the heading above the line: a name on a line of its own after a blank line, or a line marked with # or ==;
 3. the subject of the line before, when the line begins with a pronoun or with a part of that subject's name;
 4. the name that the line begins with, without its article: "The Delta Desk is …" is about the "Delta Desk";
-5. the subject of another line, named anywhere in the line, the longest first;
+5. the subject of another line, named anywhere in the line, the longest first; where most lines have a subject that
+   begins several, this goes before a name that begins this line alone: "Bo Lind drew the Delta Desk";
 6. the name directly before the first verb such as "was".
 
 A line to which none applies has no subject: it is empty. Knows nothing of files or relations.
@@ -15,6 +16,7 @@ A line to which none applies has no subject: it is empty. Knows nothing of files
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _STOP = ". "
@@ -57,6 +59,7 @@ def find_subjects(texts: Sequence[str]) -> list[str]:
     begun: list[str] = []
     for text, name in zip(texts, certain, strict=True):
         begun.append(name or _begun_with(text, begun[-1] if begun else "", spelled))
+    begun = _of_several_lines(texts, certain, begun)
     lookup = SubjectIndex({*spelled.values(), *(name for name in begun if " " in name)})
     found = [name or lookup.named_in(text) or _before_verb(text) for name, text in zip(begun, texts, strict=True)]
     if sum(map(bool, found)) * 2 < len({text for text in texts if text.strip()}):
@@ -75,6 +78,12 @@ def certain_subject(text: str) -> tuple[str, bool]:
 def subject_key(name: str) -> str:
     """What two spellings of one subject share: case, a leading article and repeated spaces do not count."""
     return " ".join(_without_article(name.casefold().split()))
+
+
+def without_article(name: str) -> str:
+    """A name or text without the article at its beginning: "The Delta Desk" is the "Delta Desk"."""
+    first, space, rest = name.partition(" ")
+    return rest if space and first.lower() in _ARTICLES else name
 
 
 # Rule 1: the name before the first full stop.
@@ -214,6 +223,19 @@ def _disambiguation(text: str, name: str) -> str:
 
 
 # Rules 5 and 6: a name anywhere in the line.
+
+
+def _of_several_lines(texts: Sequence[str], certain: Sequence[str], begun: Sequence[str]) -> list[str]:
+    """Where most lines have a subject that begins several, one named in a line for a name that begins no other."""
+    counts = Counter(filter(None, begun))
+    several = {name for name, count in counts.items() if count > 1}
+    if 2 * sum(counts[name] for name in several) <= counts.total():
+        return list(begun)
+    index = SubjectIndex(several)
+    return [
+        name if sure or counts[name] != 1 else index.named_in(text) or name
+        for text, sure, name in zip(texts, certain, begun, strict=True)
+    ]
 
 
 class SubjectIndex:

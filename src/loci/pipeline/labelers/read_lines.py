@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
-from loci.data.prompts import reading_prompt
+from loci.data.prompts import line_of, reading_prompt
 from loci.data.reading import shortened
 from loci.pipeline.labelers.answer_prior import AnswerPrior
 from loci.pipeline.labelers.confidence import Label
@@ -111,7 +111,7 @@ def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader],
             question = reader.relation.ask(line.subject)
             room = loaded.model.config.block_size - len(question) - ROOM_FOR_ANSWER
             if room > 0 and (reader.relation.name, line.subject) not in known and not loaded.vocab.missing(question):
-                yield _Job(line, reader, question, shortened(line.text, room))
+                yield _Job(line, reader, question, shortened(line_of(line.subject, line.body), room))
 
 
 def _read(loaded: LoadedModel, jobs: Sequence[_Job]) -> Iterator[Label]:
