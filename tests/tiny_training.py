@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from loci.pipeline import carry_out
 from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
@@ -13,7 +14,7 @@ from loci.training.sources import TrainingData
 PLACES = ("Rome", "Oslo", "Lima", "Kyiv")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny_data() -> TrainingData:
     rng = np.random.default_rng(0)
     names = ["".join(rng.choice(list("abcdefgh"), 4)).title() for _ in range(24)]
@@ -32,7 +33,7 @@ def tiny_data() -> TrainingData:
     return TrainingData(corpus, questions)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny_recipe() -> Recipe:
     """Two stages, dropout, a pool and Muon: everything whose state a resume must bring back."""
     model = {"n_layer": 1, "n_head": 2, "n_embd": 16, "block_size": 64}
@@ -46,3 +47,11 @@ def tiny_recipe() -> Recipe:
         batch_size=6,
     )
     return Recipe("tiny", model, (pretrain, finetune), seed=3)
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tiny_recipe, tiny_data, tmp_path_factory):
+    """The recipe carried out at one go, alone in its folder; not to be changed."""
+    run = tmp_path_factory.mktemp("tiny") / "run"
+    assert carry_out(tiny_recipe, tiny_data, run).finished
+    return run

@@ -1,11 +1,12 @@
 """Trainings that are killed, meet a full disk, or want one folder at once; each in a process forked from this one.
 
-    python tests/fuzz/fuzz_kills.py kill FOLDER 20 SEED      ended by SIGKILL at 20 random file operations, then finished
-    python tests/fuzz/fuzz_kills.py full FOLDER 10 SEED      the disk is full at 10 random file operations, then finished
-    python tests/fuzz/fuzz_kills.py both FOLDER 6 SEED       so many processes start or resume one run at once
+    python tests/fuzz/fuzz_kills.py FOLDER SEED kill=20 full=8 both=6
 
-Prints JSON: how often, what was said, and whether the run in the end has the very weights, losses and files of one that
-nobody disturbed. A file operation is one that makes a write last or gives it its name: fsync, rename, replace, and the
+kill: ended by SIGKILL at 20 random file operations or moments; full: the disk is full at 8 random file operations; both:
+six processes start or resume one run at once. Each is then finished.
+
+Prints JSON, for each kind: how the processes ended, and whether the run in the end has the very weights, losses and files
+of one that nobody disturbed. A file operation is one that makes a write last or gives it its name: fsync, rename, replace, and the
 write of weights, which Rust does. Knows the training loop's door, `carry_out`, alone.
 """
 
@@ -17,11 +18,13 @@ import os
 import random
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+import torch._dynamo  # the first optimiser of a process imports it, which takes a second: here once for all of them
 
 from loci.errors import LociError
 from loci.pipeline import carry_out
@@ -36,6 +39,8 @@ from loci.training.sources import TrainingData
 STEPS = 12
 OPERATIONS = 60
 """About as many file operations as a few steps take; where the disturbance strikes is drawn below this."""
+SECONDS = 0.3
+"""About as long as these take: every fourth kill comes at a random moment below this, whatever is done then."""
 
 
 def train(run: Path) -> None:
@@ -94,6 +99,12 @@ def disturbed(run: Path, at: int, strike: Callable[[], None]) -> None:
     train(run)
 
 
+def interrupted(run: Path, seconds: float) -> None:
+    """Train; after so many seconds the process is killed."""
+    threading.Timer(seconds, kill).start()
+    train(run)
+
+
 def kill() -> None:
     """End this process as a power cut would."""
     os.kill(os.getpid(), signal.SIGKILL)
@@ -120,12 +131,10 @@ def compared(whole: Path, cut: Path) -> dict[str, bool]:
     }
 
 
-def main(kind: str, folder: Path, times: int, seed: int) -> dict[str, Any]:
+def outcome(kind: str, whole: Path, folder: Path, times: int, rng: random.Random) -> dict[str, Any]:
     """Disturb a training, finish it, compare it with an undisturbed one."""
-    torch.set_num_threads(1)
-    rng = random.Random(seed)
-    whole, cut = folder / "whole", folder / "cut"
-    assert ended(forked(lambda: train(whole))) == 0
+    folder.mkdir()
+    cut = folder / "cut"
     codes = []
     if kind == "both":
         started = [forked(lambda: train(cut)) for _ in range(times)]
@@ -133,8 +142,11 @@ def main(kind: str, folder: Path, times: int, seed: int) -> dict[str, Any]:
     else:
         strike, meant = (kill, -signal.SIGKILL) if kind == "kill" else (fill, 2)
         while codes.count(meant) < times and len(codes) < 10 * times:
-            at = rng.randrange(1, OPERATIONS)
-            codes.append(ended(forked(lambda at=at: disturbed(cut, at, strike))))  # type: ignore[misc]
+            at, seconds = rng.randrange(1, OPERATIONS), rng.uniform(0, SECONDS)
+            if kind == "kill" and len(codes) % 4 == 3:
+                codes.append(ended(forked(lambda seconds=seconds: interrupted(cut, seconds))))  # type: ignore[misc]
+            else:
+                codes.append(ended(forked(lambda at=at: disturbed(cut, at, strike))))  # type: ignore[misc]
             if codes[-1] == 0:  # it came to its end first: once more from the beginning
                 os.rename(cut, folder / f"done-{len(codes)}")
     while not (cut / "final").is_dir():
@@ -142,5 +154,16 @@ def main(kind: str, folder: Path, times: int, seed: int) -> dict[str, Any]:
     return {"codes": codes, **compared(whole, cut)}
 
 
+def main(folder: Path, seed: int, kinds: dict[str, int]) -> dict[str, Any]:
+    """The outcome of each kind of disturbance, so many times."""
+    torch.set_num_threads(1)
+    whole = folder / "whole"
+    assert ended(forked(lambda: train(whole))) == 0
+    rng = random.Random(seed)
+    return {kind: outcome(kind, whole, folder / kind, times, rng) for kind, times in kinds.items()}
+
+
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))))
+    wanted = dict(word.split("=") for word in sys.argv[3:])
+    told = main(Path(sys.argv[1]), int(sys.argv[2]), {kind: int(times) for kind, times in wanted.items()})
+    print(json.dumps(told))

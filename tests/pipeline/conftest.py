@@ -1,3 +1,3 @@
-from tiny_training import tiny_data, tiny_recipe
+from tiny_training import tiny_data, tiny_recipe, tiny_run
 
-__all__ = ["tiny_data", "tiny_recipe"]
+__all__ = ["tiny_data", "tiny_recipe", "tiny_run"]

@@ -3,8 +3,8 @@ import dataclasses
 import pytest
 
 from loci.pipeline import carry_out
+from loci.training import held_out
 from loci.training.checkpoint import BEST, load_model
-from loci.training.held_out import due
 from loci.training.run import describe, find_runs, read_metrics
 from loci.training.sources import make_stream
 
@@ -22,33 +22,39 @@ def test_what_is_held_out_is_not_learned_from(tiny_recipe, tiny_data):
     assert len(left) == pytest.approx(len(tiny_data.lines) / 4, abs=1)
 
 
-def test_its_loss_is_measured_and_the_best_weights_are_kept(tiny_recipe, tiny_data, tmp_path):
-    carry_out(_held_out(tiny_recipe), tiny_data, tmp_path / "run")
-    last = [row for row in read_metrics(tmp_path / "run") if row["stage"] == tiny_recipe.stages[-1].name]
+@pytest.fixture(scope="module")
+def measured(tiny_recipe, tiny_data, tmp_path_factory):
+    """A run whose loss on a few held-out examples is measured twenty times."""
+    run = tmp_path_factory.mktemp("held-out") / "run"
+    with pytest.MonkeyPatch.context() as during:
+        during.setattr(held_out, "EXAMPLES", 8)
+        carry_out(_held_out(tiny_recipe), tiny_data, run)
+    return run
+
+
+def test_its_loss_is_measured_and_the_best_weights_are_kept(tiny_recipe, measured):
+    last = [row for row in read_metrics(measured) if row["stage"] == tiny_recipe.stages[-1].name]
     found = {row["total_steps"]: row["held_out"] for row in last if "held_out" in row}
     assert last[-1]["total_steps"] in found
-    best = load_model(tmp_path / "run" / BEST)
+    best = load_model(measured / BEST)
     assert best.config["total_steps"] == min(found, key=lambda step: found[step])
-    (row,) = map(describe, find_runs(tmp_path))
+    (row,) = map(describe, find_runs(measured.parent))
     assert row["held_out_loss"] <= min(found.values())
 
 
-def test_nothing_is_measured_where_nothing_is_held_out(tiny_recipe, tiny_data, tmp_path):
-    carry_out(tiny_recipe, tiny_data, tmp_path / "run")
-    assert not any("held_out" in row for row in read_metrics(tmp_path / "run"))
-    assert not (tmp_path / "run" / BEST).exists()
+def test_nothing_is_measured_where_nothing_is_held_out(tiny_run):
+    assert not any("held_out" in row for row in read_metrics(tiny_run))
+    assert not (tiny_run / BEST).exists()
 
 
-def test_measuring_does_not_change_what_is_learned(tiny_recipe, tiny_data, tmp_path, monkeypatch):
-    recipe = _held_out(tiny_recipe)
-    carry_out(recipe, tiny_data, tmp_path / "often")
-    monkeypatch.setattr("loci.training.held_out.TIMES", 1)
-    carry_out(recipe, tiny_data, tmp_path / "once")
-    losses = [[row["loss"] for row in read_metrics(tmp_path / name)] for name in ("often", "once")]
-    assert losses[0] == losses[1]
+def test_measuring_does_not_change_what_is_learned(tiny_recipe, tiny_data, measured, tmp_path, monkeypatch):
+    monkeypatch.setattr(held_out, "TIMES", 1)
+    carry_out(_held_out(tiny_recipe), tiny_data, tmp_path / "once")
+    often, once = ([row["loss"] for row in read_metrics(run)] for run in (measured, tmp_path / "once"))
+    assert often == once
 
 
 def test_the_end_is_a_point_of_measurement():
-    assert due(0.99, 1.3)
-    assert due(0.04, 0.06)
-    assert not due(0.06, 0.07)
+    assert held_out.due(0.99, 1.3)
+    assert held_out.due(0.04, 0.06)
+    assert not held_out.due(0.06, 0.07)
