@@ -40,7 +40,7 @@ def _rows(path: Path) -> str:
 
 
 def _treebank(path: Path) -> str:
-    from loci.attention_lab.conllu import read_conllu
+    from loci.attention_lab.parses import read_conllu
 
     return f"{len(read_conllu(path).parses):,} sentences"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 import loci
-from loci.attention_lab.lens import logit_lens
+from loci.attention_lab.looking import logit_lens
 from loci.data.prompts import question_prompt
 
 folder = Path(tempfile.mkdtemp())

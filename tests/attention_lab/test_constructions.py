@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from loci.attention_lab.constructions import (
+from loci.attention_lab.distribution import (
+    attend,
     averaging_beta,
     averaging_weight,
     copying_beta,
@@ -14,8 +15,8 @@ from loci.attention_lab.constructions import (
     orthonormal,
     projector,
     require_orthonormal,
+    softmax,
 )
-from loci.attention_lab.distribution import attend, softmax
 from loci.errors import LociError
 
 seeds = st.integers(0, 10_000)

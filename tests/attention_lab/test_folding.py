@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.attention_lab.distribution import softmax
-from loci.attention_lab.folding import (
+from loci.attention_lab.scaling import (
     FoldingCost,
     break_even,
     effective_rank,

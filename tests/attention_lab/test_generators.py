@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from loci.attention_lab.generators import make_material, model_generator, ngram_generator, read_lines
+from loci.attention_lab.repetition_sweep import make_material, model_generator, ngram_generator, read_lines
 from loci.errors import LociError
 from loci.generation.sampling import GREEDY, Sampler
 from loci.model import GPT, GPTConfig

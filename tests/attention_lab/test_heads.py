@@ -4,7 +4,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.attention_lab.conllu import read_conllu
 from loci.attention_lab.head_reading import parse_with_heads, random_model, read_attention, readable
 from loci.attention_lab.heads import (
     collect_arcs,
@@ -15,7 +14,7 @@ from loci.attention_lab.heads import (
     tree_scores,
     word_attention,
 )
-from loci.attention_lab.parses import denver, make_parse, parse_attention
+from loci.attention_lab.parses import denver, make_parse, parse_attention, read_conllu
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
 from loci.text.vocab import MASK, Vocab

@@ -5,9 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.attention_lab.lens import Lens, layer_names, logit_lens
-from loci.attention_lab.rollout import rollout
-from loci.attention_lab.tracing import causal_trace
+from loci.attention_lab.looking import Lens, causal_trace, layer_names, logit_lens, rollout
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
 

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.attention_lab.conllu import parse_conllu, read_conllu
 from loci.attention_lab.parses import (
     ROOT,
     Parse,
@@ -11,6 +10,8 @@ from loci.attention_lab.parses import (
     denver,
     make_parse,
     parse_attention,
+    parse_conllu,
+    read_conllu,
     tree_fault,
 )
 from loci.errors import LociError

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loci.attention_lab.constructions import orthonormal
-from loci.attention_lab.distribution import softmax
+from loci.attention_lab.distribution import orthonormal, softmax
 from loci.attention_lab.perturbation import (
     KeyNoise,
     compare_heads,

@@ -3,16 +3,20 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from loci.attention_lab.design import EXERCISE_INPUTS, EXERCISE_REQUESTS, input_vectors, self_attention, symbol_vectors
-from loci.attention_lab.solver import Impossible, Solution, solve
-from loci.attention_lab.symbols import (
+from loci.attention_lab.design import (
+    EXERCISE_INPUTS,
+    EXERCISE_REQUESTS,
     coefficients,
+    input_vectors,
     parse_inputs,
     parse_requests,
     parse_sum,
+    self_attention,
     show_sum,
+    symbol_vectors,
     symbols_of,
 )
+from loci.attention_lab.solver import Impossible, Solution, solve
 from loci.errors import LociError
 
 

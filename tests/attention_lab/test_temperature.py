@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loci.attention_lab.distribution import entropy, softmax
-from loci.attention_lab.temperature import (
+from loci.attention_lab.scaling import (
     entropy_at_start,
     frozen_width,
     product_variance,

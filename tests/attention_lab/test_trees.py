@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loci.attention_lab.parses import ROOT, tree_fault
-from loci.attention_lab.trees import maximum_arborescence, maximum_spanning_trees, orient
+from loci.attention_lab.trees import maximum_arborescence, maximum_spanning_trees
 from loci.errors import LociError
 
 
@@ -18,6 +18,18 @@ def all_trees(n, root):
 
 def total(scores, heads):
     return sum(scores[head, word] for word, head in enumerate(heads) if head != ROOT)
+
+
+def orient(edges, root, n):
+    """The heads of an undirected tree once it is rooted at `root`."""
+    heads, frontier = {root: ROOT}, [root]
+    while frontier:
+        at = frontier.pop()
+        for other in (int(a + b - at) for a, b in edges if at in (a, b) and a + b - at not in heads):
+            heads[other] = at
+            frontier.append(other)
+    assert len(heads) == n, "the edges are no tree"
+    return [heads[word] for word in range(n)]
 
 
 # Small integers make ties, where a wrong exchange would show; floats the general case.

@@ -9,7 +9,7 @@ from markdown_blocks import blocks
 
 from loci.answering.confidence import read_calibration
 from loci.answering.subject import Resolver
-from loci.attention_lab.conllu import read_conllu
+from loci.attention_lab.parses import read_conllu
 from loci.evaluation.comparison.artifacts import read_groups, read_places
 from loci.evaluation.external_predictions import read_external
 from loci.evaluation.rows import Row, read_rows

@@ -94,7 +94,7 @@ def _answer(file: Path) -> None:
 
 def _readers() -> None:
     from loci.answering.parts import _kept
-    from loci.attention_lab.conllu import read_conllu
+    from loci.attention_lab.parses import read_conllu
     from loci.evaluation.comparison.artifacts import read_groups, read_places
     from loci.evaluation.comparison.entries import read_entries
     from loci.evaluation.external_predictions import read_external
@@ -134,7 +134,7 @@ def _readers() -> None:
     TARGETS.add("groups", Reader("groups.tsv", read_groups, ("loci.evaluation.comparison.artifacts",)))
     TARGETS.add("places", Reader("world/people.jsonl", read_places))
     TARGETS.add("relations", Reader("own/relations.toml", read_relations, ("loci.text.relations",)))
-    TARGETS.add("treebank", Reader("bank.conllu", read_conllu, ("loci.attention_lab.conllu",)))
+    TARGETS.add("treebank", Reader("bank.conllu", read_conllu, ("loci.attention_lab.parses",)))
     TARGETS.add("treebank of a world", Reader("world/wiki.conllu", read_conllu))
     TARGETS.add("params", Reader("tiny.params", read_params, ("loci.interop.params_file",)))
     how = Reader(

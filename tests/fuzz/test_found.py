@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from loci.answering import remote
-from loci.attention_lab.conllu import read_conllu
-from loci.attention_lab.parses import tree_fault
+from loci.attention_lab.parses import read_conllu, tree_fault
 from loci.cli.main import main
 from loci.errors import LociError
 from loci.evaluation.comparison.artifacts import read_groups, read_places

@@ -7,7 +7,7 @@ import torch
 
 from loci.answering.answer import Answer
 from loci.attention_lab.catalogue import EXERCISES
-from loci.attention_lab.exercises.result import LabSettings, Panel, curve, matrix_panel
+from loci.attention_lab.exercises.result import Curve, LabSettings, MatrixPanel, Panel
 from loci.attention_lab.head_reading import parse_with_heads, random_model, readable
 from loci.attention_lab.looking import look
 from loci.attention_lab.parses import denver, make_parse
@@ -72,14 +72,14 @@ def test_every_formula_can_be_typeset(name):
 
 
 def test_a_formula_and_its_measurement_share_a_colour_and_one_legend_entry():
-    panel = Panel("t", "x", "y", (curve("n = 4", [0.0, 1], [0.0, 1]), curve("n = 4, measured", [0.0], [0.0], "dots")))
+    panel = Panel("t", "x", "y", (Curve("n = 4", [0.0, 1], [0.0, 1]), Curve("n = 4, measured", [0.0], [0.0], "dots")))
     line, dots = panel_figure(panel).data
     assert line.line.color == dots.marker.color
     assert (line.showlegend, dots.showlegend) == (True, False)
 
 
 def test_heat_maps_colour_by_sign_and_leave_nothing_unsaid():
-    text = heat_maps([matrix_panel("V", ["a_1", "b"], ["c", "d"], np.array([[1.0, 0.0], [-0.5, 0.25]]))])
+    text = heat_maps([MatrixPanel("V", ["a_1", "b"], ["c", "d"], np.array([[1.0, 0.0], [-0.5, 0.25]]))])
     assert "a<sub>1</sub>" in text
     assert "−0.5" in text
     assert text.count("<td") == 4

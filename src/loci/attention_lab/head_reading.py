@@ -14,14 +14,7 @@ import torch
 from jaxtyping import Float
 from numpy.typing import NDArray
 
-from loci.attention_lab.heads import (
-    RelationScore,
-    TreeScore,
-    collect_arcs,
-    relation_scores,
-    tree_scores,
-    word_attention,
-)
+from loci.attention_lab import heads
 from loci.attention_lab.parses import Parse
 from loci.errors import LociError
 from loci.generation.context import reading
@@ -91,7 +84,7 @@ def read_attention(model: GPT, vocab: Vocab, sentences: Readable) -> list[Float[
             for row, index in enumerate(batch):
                 width = len(prompts[index])
                 words = vocab.positions(sentences.texts[index], sentences.parses[index].spans)
-                results[index] = word_attention(weights[row, ..., :width, :width], words)
+                results[index] = heads.word_attention(weights[row, ..., :width, :width], words)
     return [result for result in results if result is not None]
 
 
@@ -100,17 +93,16 @@ class HeadsReport:
     """How well the heads of one model parse."""
 
     sentences: int
-    relations: list[RelationScore]
-    trees: TreeScore
+    relations: list[heads.RelationScore]
+    trees: heads.TreeScore
 
 
 def parse_with_heads(model: GPT, vocab: Vocab, sentences: Readable, *, least: int = 30) -> HeadsReport:
     """Read the sentences and score every relation and the trees."""
     attentions = read_attention(model, vocab, sentences)
-    arcs = collect_arcs(sentences.parses, attentions)
-    return HeadsReport(
-        len(sentences.parses), relation_scores(arcs, least=least), tree_scores(sentences.parses, attentions, arcs)
-    )
+    arcs = heads.collect_arcs(sentences.parses, attentions)
+    trees = heads.tree_scores(sentences.parses, attentions, arcs)
+    return HeadsReport(len(sentences.parses), heads.relation_scores(arcs, least=least), trees)
 
 
 def random_model(model: GPT, seed: int) -> GPT:

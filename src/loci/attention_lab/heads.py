@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from loci.attention_lab.distribution import Array
 from loci.attention_lab.parses import Parse, base_relation
-from loci.attention_lab.trees import maximum_arborescence, maximum_spanning_trees, orient
+from loci.attention_lab.trees import maximum_arborescence, maximum_spanning_trees
 from loci.errors import LociError
 from loci.evaluation.metrics import Rate, wilson
 
@@ -117,9 +117,7 @@ class RelationScore:
 
 
 def cross_fitted(hits: Bool[NDArray[np.bool_], "a c"], sentences: Int[NDArray[np.int64], "a"]) -> tuple[Rate, int]:
-    """The rate of the best candidate, chosen on one half of the sentences and scored on the other; and the best of
-    all.
-    """
+    """The rate of the best candidate, chosen on one half of the sentences, scored on the other; and the best of all."""
     fold = sentences % 2
     found = 0
     for half in (0, 1):
@@ -163,9 +161,7 @@ class TreeScore:
 
 
 def directed_scores(to_head: Float[Array, "n n"], to_dependent: Float[Array, "n n"]) -> Float[Array, "n n"]:
-    """scores[head, word] for a causal pair of heads: the later word's look decides, by the head whose job that arc
-    is.
-    """
+    """scores[head, word] for a causal pair of heads: the later word's look decides, by the head for that arc."""
     # A word after its head looks at it (row word, column head of `to_head`); a head after its word looks at that.
     return np.triu(to_head.T, k=1) + np.tril(to_dependent, k=-1)
 
@@ -187,7 +183,9 @@ def tree_scores(parses: Sequence[Parse], attentions: Sequence[Float[Floats, "l h
             directed += _attached(guess, parses[number])
     total = sum(len(parse.arcs) for parse in parses)
     neighbours = int((arcs.distances == 1).sum())
-    chained = sum(_attached(orient(_chain(len(parse)), parse.root, len(parse)), parse) for parse in parses)
+    chained = sum(
+        _attached([at + (1 if at < parse.root else -1) for at in range(len(parse))], parse) for parse in parses
+    )
     layer, head = divmod(int(found.sum(axis=0).argmax()), heads)
     return TreeScore(
         undirected=wilson(undirected, total),
@@ -205,10 +203,6 @@ def _edges_found(weights: Float[Array, "k n n"], parse: Parse) -> Int[NDArray[np
     edges = maximum_spanning_trees(weights)
     found: NDArray[np.int64] = gold[edges[..., 0], edges[..., 1]].sum(axis=1)
     return found
-
-
-def _chain(n: int) -> Int[NDArray[np.int64], "e 2"]:
-    return np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
 
 
 def _best_head(arcs: Arcs, direction: Direction, half: int) -> int:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from loci.answering.answer import Answer
-from loci.data.prompts import question_prompt, reading_prompt
+from loci.attention_lab.looking import asked
 from loci.errors import LociError
 from loci.model import GPT
 from loci.model.activations import run_with_activations
@@ -51,11 +51,7 @@ def intervene(
     question where the answer begins. A model that recites is changed while it reads what it has recited.
     """
     prompt, end = _prompt(vocab, answer)
-    patch: dict[str, Patch] = {}
-    if patch_from is not None and patch_heads:
-        patch = _patch_heads(model, vocab, len(prompt) - 1, patch_from, patch_heads)
-    elif patch_from is not None:
-        patch = _patch(model, vocab, end, patch_from)
+    patch = {} if patch_from is None else _patches(model, vocab, prompt, end, patch_from, patch_heads)
     off = list(ablate)
 
     def probability(text: str, patches: dict[str, Patch], heads: list[tuple[int, int]]) -> float:
@@ -84,51 +80,37 @@ def _prompt(vocab: Vocab, answer: Answer) -> tuple[Tensor, int]:
     """What the model reads before it answers, and where the subject ends in it."""
     if answer.note is not None or answer.subject is None or answer.subject not in answer.question:
         raise LociError(answer.note or "no name was found in the question", remedy="write the name as it is known")
-    recited = answer.recited
-    ids = (
-        question_prompt(vocab, answer.question) if recited is None else reading_prompt(vocab, answer.question, recited)
-    )
-    return torch.from_numpy(ids).long(), answer.question.index(answer.subject) + len(answer.subject) - 1
+    end = answer.question.index(answer.subject) + len(answer.subject) - 1
+    return torch.from_numpy(asked(vocab, answer.question, answer.recited)).long(), end
 
 
-def _patch_heads(
-    model: GPT, vocab: Vocab, here: int, other: Answer, heads: Sequence[tuple[int, int]]
+def _patches(
+    model: GPT, vocab: Vocab, prompt: Tensor, end: int, other: Answer, heads: Sequence[tuple[int, int]]
 ) -> dict[str, Patch]:
-    """What these heads add where the other question's answer begins."""
+    """At every layer, the other question's residual stream at the end of its subject.
+
+    With `heads`, only what these add where the other question's answer begins.
+    """
     if model.config.trunk != "plain":
         raise LociError("only a plain trunk has a state per character to patch", remedy="ablate heads instead")
     if any(block >= model.config.n_layer or head >= model.config.n_head for block, head in heads):
         raise LociError(f"there are {model.config.n_layer} layers of {model.config.n_head} heads")
-    ids, _ = _prompt(vocab, other)
-    names = sorted({f"blocks.{block}.attn.head_out" for block, _ in heads})
-    _, kept = run_with_activations(model, ids[None], names)
-
-    def taking(block: int, value: Tensor) -> Patch:
-        def change(own: Tensor) -> Tensor:
-            new = own.clone()
-            for head in (head for at, head in heads if at == block):
-                new[:, head, here] = value[head, -1]
-            return new
-
-        return change
-
-    return {f"blocks.{at}.attn.head_out": taking(at, kept[f"blocks.{at}.attn.head_out"][0]) for at, _ in heads}
-
-
-def _patch(model: GPT, vocab: Vocab, end: int, other: Answer) -> dict[str, Patch]:
-    """At every layer, the other question's residual stream at the end of its subject."""
-    if model.config.trunk != "plain":
-        raise LociError("only a plain trunk has a state per character to patch", remedy="ablate heads instead")
     ids, there = _prompt(vocab, other)
-    names = [f"blocks.{block}.resid_post" for block in range(model.config.n_layer)]
+    # Which activation, what is replaced in it, and by what of the other question's.
+    taken: list[tuple[str, tuple[slice | int, ...], tuple[int, ...]]] = [
+        (f"blocks.{block}.attn.head_out", (slice(None), head, len(prompt) - 1), (0, head, -1)) for block, head in heads
+    ] or [(f"blocks.{block}.resid_post", (slice(None), end), (0, there)) for block in range(model.config.n_layer)]
+    names = sorted({name for name, _, _ in taken})
     _, kept = run_with_activations(model, ids[None], names)
 
-    def taking(value: Tensor) -> Patch:
+    def taking(name: str) -> Patch:
         def change(own: Tensor) -> Tensor:
             new = own.clone()
-            new[:, end] = value
+            for at, here, source in taken:
+                if at == name:
+                    new[here] = kept[name][source]
             return new
 
         return change
 
-    return {name: taking(kept[name][0, there]) for name in names}
+    return {name: taking(name) for name in names}

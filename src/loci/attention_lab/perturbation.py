@@ -14,8 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import expit, logit, ndtr
 
-from loci.attention_lab.constructions import require_orthonormal
-from loci.attention_lab.distribution import Array, require_beta, sharp_margin, softmax
+from loci.attention_lab.distribution import Array, require_beta, require_orthonormal, sharp_margin, softmax
 from loci.errors import LociError
 
 STRETCH = 0.5
@@ -24,9 +23,7 @@ QUADRATURE_POINTS = 4001
 
 @dataclass(frozen=True)
 class KeyNoise:
-    """How uncertain the keys are: `isotropic` in every direction, and `stretch` along their own mean for `stretched`
-    keys.
-    """
+    """How uncertain the keys are: `isotropic` in every direction, `stretch` along their mean for `stretched` keys."""
 
     isotropic: float
     stretch: float = 0.0
@@ -65,13 +62,10 @@ def swing_scale(beta: float, isotropic: float, stretch: float = STRETCH) -> floa
 
 
 def share_cdf(share: Float[Array, "*batch"], scale: float) -> Float[Array, "*batch"]:
-    """P(share of v_a ≤ w) = Φ(logit(w)/scale): the share is logit-normal, its log-odds N(0, scale²), see
-    `swing_scale`.
-    """
+    """P(share of v_a ≤ w) = Φ(logit(w)/scale): the share's log-odds are N(0, scale²), see `swing_scale`."""
     if scale <= 0:
         raise LociError(f"without noise the share is ½ and has no distribution: the scale is {scale}")
-    below: Array = np.asarray(ndtr(logit(share) / scale))
-    return below
+    return np.asarray(ndtr(logit(share) / scale))
 
 
 def share_variance(scale: float, mean: float = 0.0) -> float:

@@ -24,22 +24,17 @@ def dot_layers(model: GPT) -> list[DotAttention]:
     """The layers whose scores are products of queries and keys of their own input."""
     layers = [module for module in model.modules() if isinstance(module, DotAttention)]
     if not layers:
-        raise LociError(
-            f"{model.config.attention} attention has no query and key matrices",
-            remedy="look at a model with dot attention",
-        )
+        message = f"{model.config.attention} attention has no query and key matrices"
+        raise LociError(message, remedy="look at a model with dot attention")
     return layers
 
 
 def qk_spectra(model: GPT) -> Float[NDArray[np.float64], "L H I"]:
     """Singular values of every head's W̃ with its query bias as one row more, largest first."""
+    layers = dot_layers(model)
     with torch.no_grad():
-        layers = [
-            torch.linalg.svdvals(_score_matrix(layer))[:, : layer.widths[0] // layer.n_head]
-            for layer in dot_layers(model)
-        ]
-        spectra: NDArray[np.float64] = torch.stack(layers).numpy()
-    return spectra
+        values = [torch.linalg.svdvals(_score_matrix(layer))[:, : layer.widths[0] // layer.n_head] for layer in layers]
+    return torch.stack(values).numpy()
 
 
 def cut_rank(model: GPT, rank: int) -> GPT:

@@ -17,7 +17,7 @@ from loci.pipeline import carry_out
 from loci.text.corpus import Corpus
 from loci.text.world import WorldSpec, world_text
 from loci.training.plan import MixtureComponent, Recipe, Stage
-from loci.training.reports import StepReport
+from loci.training.run import read_metrics
 from loci.training.sources import TrainingData
 
 WIDTH, LAYERS = 64, 2
@@ -34,37 +34,16 @@ def unit_variance_scores(model: GPT, generator: torch.Generator) -> None:
             rows.copy_(torch.randn(rows.shape, generator=generator) / math.sqrt(layer.qkv.in_features))
 
 
-class _Losses:
-    """An observer that keeps every step's loss."""
-
-    def __init__(self) -> None:
-        self.values: list[float] = []
-
-    def on_step(self, report: StepReport) -> None:
-        """Keep it."""
-        self.values.append(report.loss)
-
-    def on_checkpoint(self, total_steps: int) -> None:
-        """Nothing is buffered."""
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
 def short_run(beta: float | None, seed: int, *, steps: int = 150, people: int = 150) -> list[float]:
     """Losses of a small one-headed model trained on a world's lines, with β on its scores (None: 1/√I)."""
     corpus = Corpus.from_lines(world_text(WorldSpec(people=people)).lines)
-    changes = {"n_layer": LAYERS, "n_head": 1, "n_embd": WIDTH, "temperature": beta}
-    dropouts = {"embd_pdrop": 0.0, "attn_pdrop": 0.0, "resid_pdrop": 0.0}
-    config = {"block_size": 96, **changes, **dropouts}
+    config = {"block_size": 96, "n_layer": LAYERS, "n_head": 1, "n_embd": WIDTH, "temperature": beta}
+    config |= {"embd_pdrop": 0.0, "attn_pdrop": 0.0, "resid_pdrop": 0.0}
     stage = Stage("short", (MixtureComponent("language-model"),), steps=steps, batch_size=16, lr=3e-3)
-    model = GPT(
-        GPTConfig.from_dict({**config, "vocab_size": len(corpus.vocab)}),
-        generator=torch.Generator().manual_seed(seed),
-    )
+    shape = GPTConfig.from_dict({**config, "vocab_size": len(corpus.vocab)})
+    model = GPT(shape, generator=torch.Generator().manual_seed(seed))
     unit_variance_scores(model, torch.Generator().manual_seed(seed + 1))
-    losses = _Losses()
     with tempfile.TemporaryDirectory() as folder:
-        recipe = Recipe("temperature", config, (stage,), seed=seed)
-        carry_out(recipe, TrainingData(corpus), Path(folder) / "run", observers=lambda run: (losses,), initial=model)
-    return losses.values
+        run = Path(folder) / "run"
+        carry_out(Recipe("temperature", config, (stage,), seed=seed), TrainingData(corpus), run, initial=model)
+        return [row["loss"] for row in read_metrics(run)]

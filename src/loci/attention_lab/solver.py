@@ -21,9 +21,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import linprog
 
-from loci.attention_lab.design import Head
+from loci.attention_lab.design import Head, Sum, coefficients, show_sum, symbols_of
 from loci.attention_lab.distribution import Array
-from loci.attention_lab.symbols import Sum, coefficients, show_sum, symbols_of
 from loci.errors import LociError
 
 TOLERANCE = 1e-7
@@ -43,10 +42,7 @@ class Solution:
     def in_space(self, vectors: Float[Array, "m d"]) -> Head:
         """The head for symbols that are vectors of length β in ℝ^d: each matrix M becomes Σ M_st u_s u_tᵀ / β²."""
         squared = float(vectors[0] @ vectors[0])
-        value, key, query = (
-            vectors.T @ m @ vectors / squared for m in (self.head.value, self.head.key, self.head.query)
-        )
-        return Head(value, key, query)
+        return Head(*(vectors.T @ m @ vectors / squared for m in (self.head.value, self.head.key, self.head.query)))
 
 
 @dataclass(frozen=True)
@@ -86,9 +82,7 @@ def solve(inputs: Sequence[Sum], requests: Mapping[int, Sum], *, largest_set: in
         value_found |= any_value
         if found is not None:
             value, scores, chosen = found
-            attended = {
-                position + 1: tuple(j + 1 for j in inside) for position, inside in zip(positions, chosen, strict=True)
-            }
+            attended = {number: tuple(j + 1 for j in inside) for number, inside in zip(requests, chosen, strict=True)}
             return Solution(symbols, Head(value=value, key=np.eye(len(symbols)), query=scores.T), attended)
     if not value_found:
         return Impossible(
@@ -113,10 +107,8 @@ def _simplest(
         if tried >= COMPARED and best is not None:
             break
         if tried >= SEARCH_LIMIT:
-            raise LociError(
-                f"undecided after {SEARCH_LIMIT:,} assignments",
-                remedy="ask for fewer inputs, outputs or a smaller largest_set",
-            )
+            remedy = "ask for fewer inputs, outputs or a smaller largest_set"
+            raise LociError(f"undecided after {SEARCH_LIMIT:,} assignments", remedy=remedy)
         value = _sparse_map(np.stack([x[list(inside)].mean(axis=0) for inside in chosen]), y)
         if (cost := np.abs(value).sum()) >= least:  # the scores can only add to it
             continue
@@ -178,25 +170,22 @@ def _assignments(x: Array, y: Array, sets: list[tuple[int, ...]]) -> Iterator[li
 
 
 def _linear_map_exists(sources: Array, images: Array) -> bool:
-    """Whether a linear map takes every source row to its image row: each dependency of the sources holds for the
-    images.
-    """
+    """Whether a linear map takes every source row to its image row: the images keep each dependency of the sources."""
     fitted = sources @ (np.linalg.pinv(sources) @ images)
     return bool(np.abs(fitted - images).max() < TOLERANCE)
 
 
 def _sparse_map(sources: Array, images: Array) -> Array:
     """The map of least Σ|entry| with map @ source = image, row by row of the map."""
-    rows = [_least_solution(equal=(sources, column), size=sources.shape[1]) for column in images.T]
+    none = np.zeros((0, sources.shape[1]))
+    rows = [_least_solution(sources, column, none) for column in images.T]
     found: Array = np.stack([row for row in rows if row is not None])
     assert len(found) == len(rows), "an assignment for which a map exists was chosen"
     return found
 
 
 def _score_map(x: Array, positions: list[int], chosen: list[tuple[int, ...]]) -> Array | None:
-    """W with x_iᵀWx_j level on each attended set and at least 1 below outside it, of least Σ|entry|; None if there is
-    none.
-    """
+    """W with x_iᵀWx_j level on each attended set and at least 1 below outside it, of least Σ|entry|; or None."""
     n, m = x.shape
     # Row of the program for "position i prefers first to j": x_iᵀ W (x_first − x_j), linear in the entries of W.
     level, lead = (
@@ -208,36 +197,25 @@ def _score_map(x: Array, positions: list[int], chosen: list[tuple[int, ...]]) ->
         ]
         for wanted in (True, False)
     )
-    scores = _least_solution(
-        at_least_one=np.stack(lead) if lead else None,
-        equal=(np.stack(level), np.zeros(len(level))),
-        size=m * m,
-    )
+    scores = _least_solution(np.stack(level), np.zeros(len(level)), np.reshape(lead, (-1, m * m)))
     return None if scores is None else scores.reshape(m, m)
 
 
 def _least_solution(
-    *,
-    at_least_one: Float[Array, "p k"] | None = None,
-    equal: tuple[Float[Array, "r k"], Float[Array, "r"]] | None = None,
-    size: int,
+    equal: Float[Array, "r k"], right: Float[Array, "r"], at_least_one: Float[Array, "p k"]
 ) -> Float[Array, "k"] | None:
-    """The x of least Σ|x| with `at_least_one` @ x ≥ 1 and `equal[0]` @ x = `equal[1]`, or None when there is none.
+    """The x of least Σ|x| with `equal` @ x = `right` and `at_least_one` @ x ≥ 1, or None when there is none.
 
     x is the difference of two non-negative vectors, which makes the sum of absolute values linear. Least Σ|x| means few
     entries that are not zero, so that what is found can be read.
     """
-    ub = at_least_one if at_least_one is not None else np.zeros((0, size))
-    eq, right = equal if equal is not None else (np.zeros((0, size)), np.zeros(0))
+    size = equal.shape[1]
     answer = linprog(
         np.ones(2 * size),
-        A_ub=-np.hstack([ub, -ub]),
-        b_ub=-np.ones(len(ub)),
-        A_eq=np.hstack([eq, -eq]),
+        A_ub=-np.hstack([at_least_one, -at_least_one]),
+        b_ub=-np.ones(len(at_least_one)),
+        A_eq=np.hstack([equal, -equal]),
         b_eq=right,
         bounds=(0, None),
     )
-    if not answer.success or answer.x is None:
-        return None
-    found: Array = answer.x[:size] - answer.x[size:]
-    return found
+    return answer.x[:size] - answer.x[size:] if answer.success and answer.x is not None else None

@@ -6,16 +6,14 @@ Pure functions of a score matrix. Knows nothing of words or attention.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from loci.attention_lab.distribution import Array
+from loci.attention_lab.parses import ROOT, find_cycle
 from loci.errors import LociError
-
-NO_HEAD = -1
 
 
 def _require_square(scores: Array) -> int:
@@ -53,11 +51,10 @@ def maximum_spanning_trees(scores: Float[Array, "k n m"]) -> Int[NDArray[np.int6
 def maximum_arborescence(scores: Float[Array, "n m"], root: int) -> list[int]:
     """Each word's head in the tree of largest Σ scores[head, word] rooted at `root`; the root's own head is −1.
 
-    Every word takes its best head. If that makes no cycle it is the best tree. Otherwise a cycle is drawn together
-    into one
-    word: entering it at v by (u, v) costs the edge that v gives up, so the edge counts scores[u, v] − scores[head(v),
-    v]. The best tree of the smaller graph enters the cycle exactly once, which says where it is opened. (Chu and Liu;
-    Edmonds.)
+    Every word takes its best head. If that makes no cycle it is the best tree. Otherwise a cycle is drawn together into
+    one word: entering it at v by (u, v) costs the edge that v gives up, so the edge counts scores[u, v] −
+    scores[head(v), v]. The best tree of the smaller graph enters the cycle exactly once, which says where it is opened.
+    (Chu and Liu; Edmonds.)
     """
     n = _require_square(scores)
     if not 0 <= root < n:
@@ -70,9 +67,8 @@ def maximum_arborescence(scores: Float[Array, "n m"], root: int) -> list[int]:
 
 def _arborescence(table: Array, root: int) -> list[int]:
     heads = [int(head) for head in table.argmax(axis=0)]
-    heads[root] = NO_HEAD
-    cycle = _find_cycle(heads)
-    if cycle is None:
+    heads[root] = ROOT
+    if not (cycle := find_cycle(heads)):
         return heads
     rest = [word for word in range(len(table)) if word not in cycle]
     kept = table[[heads[word] for word in cycle], cycle]  # what each word of the cycle has now
@@ -85,46 +81,10 @@ def _arborescence(table: Array, root: int) -> list[int]:
     smaller[-1, :-1] = leaving.max(axis=0)
     answer = _arborescence(smaller, rest.index(root))
     for index, word in enumerate(rest):
-        head = answer[index]
-        if head == NO_HEAD:
-            heads[word] = NO_HEAD
-        elif head == len(rest):
+        if (head := answer[index]) == len(rest):
             heads[word] = cycle[int(leaving[:, index].argmax())]
         else:
-            heads[word] = rest[head]
+            heads[word] = ROOT if head == ROOT else rest[head]
     source = answer[-1]
     heads[cycle[int(entering[source].argmax())]] = rest[source]
-    return heads
-
-
-def _find_cycle(heads: Sequence[int]) -> list[int] | None:
-    settled: set[int] = {NO_HEAD}
-    for start in range(len(heads)):
-        way: list[int] = []
-        at = start
-        while at not in settled and at not in way:
-            way.append(at)
-            at = heads[at]
-        if at in way:
-            return way[way.index(at) :]
-        settled.update(way)
-    return None
-
-
-def orient(edges: Int[NDArray[np.int64], "e 2"], root: int, n: int) -> list[int]:
-    """The heads of an undirected tree once it is rooted at `root`."""
-    neighbours: dict[int, list[int]] = {word: [] for word in range(n)}
-    for a, b in edges.tolist():
-        neighbours[a].append(b)
-        neighbours[b].append(a)
-    heads = [NO_HEAD] * n
-    seen, frontier = {root}, [root]
-    while frontier:
-        at = frontier.pop()
-        for other in neighbours[at]:
-            if other not in seen:
-                seen.add(other)
-                heads[other] = at
-                frontier.append(other)
-    assert len(seen) == n, "the edges are no tree"
     return heads

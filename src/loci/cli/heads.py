@@ -42,8 +42,8 @@ def heads(
         out: Where the page goes (default: none).
         json: Print JSON instead of a table.
     """
-    from loci.attention_lab.conllu import read_conllu
     from loci.attention_lab.head_reading import parse_with_heads, random_model, readable
+    from loci.attention_lab.parses import read_conllu
     from loci.report.attention.heads_page import heads_page, pooled_rates
     from loci.training.checkpoint import load_model
 

@@ -51,8 +51,14 @@ def repetition(
     """
     import numpy as np
 
-    from loci.attention_lab.generators import make_material, model_generator, ngram_generator, read_lines
-    from loci.attention_lab.repetition_sweep import measure, sweep
+    from loci.attention_lab.repetition_sweep import (
+        make_material,
+        measure,
+        model_generator,
+        ngram_generator,
+        read_lines,
+        sweep,
+    )
     from loci.generation.repetition import find_loop
     from loci.generation.sampling import GREEDY
 

@@ -2,70 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from loci.attention_lab.design import (
-    EXERCISE_INPUTS,
-    EXERCISE_REQUESTS,
-    EXERCISE_SYMBOLS,
-    Head,
-    exercise_head,
-    identity_head,
-    input_vectors,
-    self_attention,
-    symbol_vectors,
-)
-from loci.attention_lab.exercises.result import (
-    Cell,
-    Exercise,
-    LabResult,
-    LabSettings,
-    MatrixPanel,
-    Panel,
-    curve,
-    matrix_panel,
-)
+from loci.attention_lab import design
+from loci.attention_lab.design import EXERCISE_INPUTS, EXERCISE_REQUESTS, EXERCISE_SYMBOLS, Sum, input_vectors, show_sum
+from loci.attention_lab.exercises.result import Cell, Curve, Exercise, LabResult, LabSettings, MatrixPanel, Panel
 from loci.attention_lab.solver import Impossible, solve
-from loci.attention_lab.symbols import parse_inputs, parse_requests, show_sum
 
 BETA = 4.0
+WIDTH = 8
 
 
-def design(settings: LabSettings) -> LabResult:
+def designed(settings: LabSettings) -> LabResult:
     """The exercise's three inputs under K = Q = V = I and under the designed matrices."""
-    rng = settings.rng()
-    d = 8
-    vectors = symbol_vectors(rng, 4, d, BETA)
+    vectors = design.symbol_vectors(settings.rng(), 4, WIDTH, BETA)
     inputs = input_vectors(EXERCISE_INPUTS, EXERCISE_SYMBOLS, vectors)
-    names = [f"x_{i + 1} = {show_sum(terms)}" for i, terms in enumerate(EXERCISE_INPUTS)]
+    names = _named("x", enumerate(EXERCISE_INPUTS, start=1))
     rows: list[tuple[Cell, ...]] = []
     panels: list[Panel | MatrixPanel] = []
-    for title, head in (("K = Q = V = I", identity_head(d)), ("designed", exercise_head(vectors))):
-        weights, outputs = self_attention(inputs, head)
+    for title, head in (("K = Q = V = I", design.identity_head(WIDTH)), ("designed", design.exercise_head(vectors))):
+        weights, outputs = design.self_attention(inputs, head)
         shares = outputs @ vectors.T / BETA**2
-        rows += [
-            (title, f"c_{i + 1}", *(round(float(value), 4) + 0.0 for value in row)) for i, row in enumerate(shares)
-        ]
-        panels.append(
-            matrix_panel(f"Where each position looks: {title}", names, names, weights, "attended", "attending")
-        )
+        rounded = (np.round(shares, 4) + 0.0).tolist()
+        rows += [(title, f"c_{i}", *row) for i, row in enumerate(rounded, start=1)]
+        looks = f"Where each position looks: {title}"
+        panels.append(MatrixPanel(looks, names, names, weights, "attended", "attending"))
     betas = np.linspace(0.25, 4, 61)
     errors: dict[str, list[float]] = {"c_2 from u_b": [], "c_1 from u_b − u_c": []}
     for beta in betas:
         scaled = vectors * float(beta) / BETA
-        _, outputs = self_attention(input_vectors(EXERCISE_INPUTS, EXERCISE_SYMBOLS, scaled), exercise_head(scaled))
+        _, outputs = design.self_attention(
+            input_vectors(EXERCISE_INPUTS, EXERCISE_SYMBOLS, scaled), design.exercise_head(scaled)
+        )
         wanted = (scaled[1], scaled[1] - scaled[2])
         for name, output, target in zip(errors, (outputs[1], outputs[0]), wanted, strict=True):
             errors[name].append(float(np.linalg.norm(output - target) / np.linalg.norm(target)))
-    panels.append(
-        Panel(
-            "How far the designed outputs are off",
-            "β, the length of the symbols",
-            "relative error",
-            tuple(curve(name, betas, np.maximum(values, 1e-16)) for name, values in errors.items()),
-            log_y=True,
-        )
-    )
+    curves = tuple(Curve(name, betas, np.maximum(values, 1e-16)) for name, values in errors.items())
+    off = "How far the designed outputs are off"
+    panels.append(Panel(off, "β, the length of the symbols", "relative error", curves, log_y=True))
     return LabResult(
         (
             "With K = Q = V = I position 2 copies itself: c_2 = u_a. No δ added to x_2 helps, since 1 + δ² > δ for "
@@ -81,31 +57,25 @@ def design(settings: LabSettings) -> LabResult:
 
 def solved(settings: LabSettings) -> LabResult:
     """Find matrices for the inputs and outputs asked for (the exercise's own, if none are)."""
-    inputs = parse_inputs(settings.inputs) if settings.inputs is not None else list(EXERCISE_INPUTS)
-    requests = parse_requests(settings.outputs) if settings.outputs is not None else dict(EXERCISE_REQUESTS)
+    inputs = design.parse_inputs(settings.inputs) if settings.inputs is not None else list(EXERCISE_INPUTS)
+    requests = design.parse_requests(settings.outputs) if settings.outputs is not None else dict(EXERCISE_REQUESTS)
     answer = solve(inputs, requests)
-    asked = "; ".join(f"x_{i + 1} = {show_sum(terms)}" for i, terms in enumerate(inputs))
-    wanted = "; ".join(f"c_{i} = {show_sum(terms)}" for i, terms in sorted(requests.items()))
-    question = f"Given {asked}. Wanted {wanted}."
+    names = _named("x", enumerate(inputs, start=1))
+    question = f"Given {'; '.join(names)}. Wanted {'; '.join(_named('c', sorted(requests.items())))}."
     if isinstance(answer, Impossible):
-        scope = (
-            "No attention head whatsoever does this"
-            if answer.universal
-            else "No head does this whose positions each attend evenly to at most two different inputs"
-        )
+        these = "head does this whose positions each attend evenly to at most two different inputs"
+        scope = f"No {'attention head whatsoever does this' if answer.universal else these}"
         return LabResult((question, f"{scope}: {answer.reason}."), ("matrix", "entry", "value"), ())
-    vectors = symbol_vectors(settings.rng(), len(answer.symbols), len(answer.symbols) + 2, BETA)
-    weights, outputs = self_attention(input_vectors(inputs, answer.symbols, vectors), answer.in_space(vectors))
-    shares = outputs @ vectors.T / BETA**2
+    vectors = design.symbol_vectors(settings.rng(), len(answer.symbols), len(answer.symbols) + 2, BETA)
+    weights, outputs = design.self_attention(input_vectors(inputs, answer.symbols, vectors), answer.in_space(vectors))
+    shares = np.round(outputs @ vectors.T / BETA**2, 3).tolist()
     found = "; ".join(
-        f"c_{i} = {show_sum({name: round(float(v), 3) for name, v in zip(answer.symbols, shares[i - 1], strict=True)})}"
-        for i in sorted(requests)
+        _named("c", [(i, dict(zip(answer.symbols, shares[i - 1], strict=True))) for i in sorted(requests)])
     )
     looks = "; ".join(
         f"position {i} attends to {' and '.join(f'x_{j}' for j in targets)}"
         for i, targets in sorted(answer.attended.items())
     )
-    names = [f"x_{i + 1} = {show_sum(terms)}" for i, terms in enumerate(inputs)]
     symbols = [f"u_{name}" for name in answer.symbols]
     return LabResult(
         (
@@ -115,15 +85,20 @@ def solved(settings: LabSettings) -> LabResult:
         ("matrix", "entry", "value"),
         tuple(_entries(answer.head, answer.symbols)),
         (
-            matrix_panel("Where each position looks", names, names, weights, "attended", "attending"),
-            matrix_panel("V", symbols, symbols, answer.head.value, "takes", "gives"),
-            matrix_panel("Q", symbols, symbols, answer.head.query, "takes", "gives"),
+            MatrixPanel("Where each position looks", names, names, weights, "attended", "attending"),
+            MatrixPanel("V", symbols, symbols, answer.head.value, "takes", "gives"),
+            MatrixPanel("Q", symbols, symbols, answer.head.query, "takes", "gives"),
         ),
         settings.seed,
     )
 
 
-def _entries(head: Head, symbols: tuple[str, ...]) -> list[tuple[Cell, ...]]:
+def _named(letter: str, sums: Iterable[tuple[int, Sum]]) -> list[str]:
+    """ "x_1 = d + b" and so on."""
+    return [f"{letter}_{number} = {show_sum(terms)}" for number, terms in sums]
+
+
+def _entries(head: design.Head, symbols: tuple[str, ...]) -> list[tuple[Cell, ...]]:
     """Every entry that is not zero, as u_s u_tᵀ."""
     return [
         (name, f"u_{symbols[s]} u_{symbols[t]}ᵀ", round(float(matrix[s, t]), 4))
@@ -154,7 +129,7 @@ DESIGN = Exercise(
         "What comes out, up to weights of order e^{−β²}.": r"c_2 \approx V x_1 = u_b, \qquad c_1 \approx V x_3 = "
         r"u_b - u_c",
     },
-    design,
+    designed,
 )
 SOLVE = Exercise(
     "V, K, Q for requested outputs of one head, or the reason why there are none",

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from loci.attention_lab.constructions import orthonormal
-from loci.attention_lab.distribution import softmax
-from loci.attention_lab.exercises.result import Cell, Curve, Exercise, LabResult, LabSettings, Panel, curve
-from loci.attention_lab.perturbation import (
-    STRETCH,
-    KeyNoise,
-    compare_heads,
-    output_variance,
-    share_cdf,
-    share_variance,
-    swing_scale,
-    two_head_failure,
-)
+from loci.attention_lab import perturbation
+from loci.attention_lab.distribution import orthonormal, softmax
+from loci.attention_lab.exercises.result import Cell, Curve, Exercise, LabResult, LabSettings, Panel
+from loci.attention_lab.perturbation import STRETCH, KeyNoise, compare_heads, output_variance
 
 DRAWS = 4000
 BINS = 25
@@ -24,6 +15,7 @@ SMALL = 1e-4
 BETAS = (2.0, 4.0, 8.0, 16.0, 32.0)
 #: For `heads`: what is averaged, and the keys whose length is uncertain.
 SETTINGS = (("two values, k_a stretched", (0, 1), (0,)), ("four values, all stretched", (0, 1, 2, 3), (0, 1, 2, 3)))
+VARIANCES = ("variance of c, closed form", "variance of c, simulated")
 SYMBOLS = {
     r"\mu_i": "means of the keys: orthonormal vectors, i = 1 … n",
     r"k_i \sim \mathcal{N}(\mu_i, \Sigma_i)": "the keys",
@@ -50,34 +42,28 @@ def noisy_keys(settings: LabSettings) -> LabResult:
         for beta in betas:
             weights = softmax(keys @ (float(beta) * (means[0] + means[1])))
             share = weights[:, 0] / (weights[:, 0] + weights[:, 1])
-            scale = swing_scale(float(beta), noise.isotropic, noise.stretch)
-            near = share_cdf(np.array([0.4, 0.6]), scale)
-            rows.append(
-                (
-                    name,
-                    float(beta),
-                    round(share_variance(scale), 5),
-                    round(float(share.var()), 5),
-                    round(float(near[1] - near[0]), 3),
-                    round(float(((share > 0.4) & (share < 0.6)).mean()), 3),
-                )
-            )
+            scale = perturbation.swing_scale(float(beta), noise.isotropic, noise.stretch)
+            near = perturbation.share_cdf(np.array([0.4, 0.6]), scale)
+            variances = np.round([perturbation.share_variance(scale), share.var()], 5).tolist()
+            within = np.round([near[1] - near[0], ((share > 0.4) & (share < 0.6)).mean()], 3).tolist()
+            rows.append((name, float(beta), *variances, *within))
             measured.append(float(share.var()))
             if noise.stretch and beta in (1, 4, 12):
                 counts, edges = np.histogram(share, bins=BINS, range=(0, 1), density=True)
                 # The mean density of each bin: the density itself climbs steeply at the ends.
-                inside = share_cdf(np.clip(edges, 1e-12, 1 - 1e-12), scale)
+                inside = perturbation.share_cdf(np.clip(edges, 1e-12, 1 - 1e-12), scale)
                 centres = (edges[1:] + edges[:-1]) / 2
                 density_curves += [
-                    curve(f"β = {beta:g}", centres, np.diff(inside) * BINS),
-                    curve(f"β = {beta:g}, simulated", centres, counts, "dots"),
+                    Curve(f"β = {beta:g}", centres, np.diff(inside) * BINS),
+                    Curve(f"β = {beta:g}, simulated", centres, counts, "dots"),
                 ]
         fine = np.linspace(0, 32, 129)
-        scales = [swing_scale(float(beta), noise.isotropic, noise.stretch) for beta in fine]
+        scales = [perturbation.swing_scale(float(beta), noise.isotropic, noise.stretch) for beta in fine]
         variance_curves += [
-            curve(f"Σ_a = {name}", fine, [share_variance(scale) for scale in scales]),
-            curve(f"Σ_a = {name}, simulated", betas, measured, "dots"),
+            Curve(f"Σ_a = {name}", fine, [perturbation.share_variance(scale) for scale in scales]),
+            Curve(f"Σ_a = {name}, simulated", betas, measured, "dots"),
         ]
+    distribution = "Distribution of the share of v_a"
     return LabResult(
         (
             "The log-odds of the two weights are normal with standard deviation β√(4α + s), so the share of v_a is "
@@ -89,12 +75,7 @@ def noisy_keys(settings: LabSettings) -> LabResult:
         tuple(rows),
         (
             Panel("Variance of the share of v_a against β", "β", "variance", tuple(variance_curves)),
-            Panel(
-                "Distribution of the share of v_a (s = ½)",
-                "share of v_a in c",
-                "density, mean of each bin",
-                tuple(density_curves),
-            ),
+            Panel(f"{distribution} (s = ½)", "share of v_a in c", "density, mean of each bin", tuple(density_curves)),
         ),
         settings.seed,
     )
@@ -115,44 +96,28 @@ def heads(settings: LabSettings) -> LabResult:
             for spread in compare_heads(rng, means, values, targets, noise, beta, draws=DRAWS):
                 closed = output_variance(values, beta, spread.heads) if stretched == (0,) else None
                 simulated[spread.heads].append(spread.variance)
-                rows.append(
-                    (
-                        len(targets),
-                        beta,
-                        spread.heads,
-                        None if closed is None else round(closed, 4),
-                        round(spread.variance, 4),
-                        round(spread.error, 4),
-                        round(spread.near, 3),
-                    )
-                )
+                formula = None if closed is None else round(closed, 4)
+                measured = round(spread.variance, 4), round(spread.error, 4), round(spread.near, 3)
+                rows.append((len(targets), beta, spread.heads, formula, *measured))
         curves: list[Curve] = []
         for count, variances in simulated.items():
             name = f"{count} head{'s' if count > 1 else ''}"
             if stretched == (0,):
-                curves.append(curve(name, fine, [output_variance(values, float(beta), count) for beta in fine]))
-                curves.append(curve(f"{name}, simulated", BETAS, variances, "dots"))
+                curves.append(Curve(name, fine, [output_variance(values, float(beta), count) for beta in fine]))
+                curves.append(Curve(f"{name}, simulated", BETAS, variances, "dots"))
             else:
-                curves.append(curve(name, BETAS, variances))
+                curves.append(Curve(name, BETAS, variances))
         panels.append(Panel(f"Variance of c: {setting}", "β", "variance of c", tuple(curves), log_x=True))
     return LabResult(
         (
             "Two values, only k_a stretched: one head compares βγ with β and swings between v_a and v_b. Of two heads "
             "each looks for one key and has nothing to compare: c stays at ½(v_a + v_b) while γ is clearly positive.",
             "What remains is a key too short to be found: the head that looks for a misses it in "
-            f"{100 * two_head_failure(32.0, n):.1f} % of draws at β = 32 and {n} keys, and in never less than "
-            "P(γ < 0) = 7.9 %. Hence two heads have a smaller variance, not none.",
+            f"{100 * perturbation.two_head_failure(32.0, n):.1f} % of draws at β = 32 and {n} keys, and in never less "
+            "than P(γ < 0) = 7.9 %. Hence two heads have a smaller variance, not none.",
             "Four values, all keys stretched: the fewer keys a head looks for, the less it swings.",
         ),
-        (
-            "values averaged",
-            "β",
-            "heads",
-            "variance of c, closed form",
-            "variance of c, simulated",
-            "RMSE",
-            "within a tenth of the average",
-        ),
+        ("values averaged", "β", "heads", *VARIANCES, "RMSE", "within a tenth of the average"),
         tuple(rows),
         tuple(panels),
         settings.seed,

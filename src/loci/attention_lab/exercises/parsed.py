@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from loci.attention_lab.conllu import read_conllu
-from loci.attention_lab.exercises.result import ArcPanel, Exercise, LabResult, LabSettings, matrix_panel
-from loci.attention_lab.parses import ROOT, Parse, denver, parse_attention
+from loci.attention_lab.exercises.result import ArcPanel, Exercise, LabResult, LabSettings, MatrixPanel
+from loci.attention_lab.parses import ROOT, Parse, denver, parse_attention, read_conllu
 from loci.errors import LociError
 
 #: More heads, or longer sentences, are not drawn as heat maps: the arcs say it better.
 MOST_HEADS, LONGEST_DRAWN = 9, 16
+AXES = ("attended", "attending")
 
 
 def parse(settings: LabSettings) -> LabResult:
@@ -34,9 +34,7 @@ def parse(settings: LabSettings) -> LabResult:
         (
             ArcPanel(sentence.text, sentence),
             *(
-                matrix_panel(
-                    f"α({label}, ·, ·)", words, words, parse_attention(sentence, label), "attended", "attending"
-                )
+                MatrixPanel(f"α({label}, ·, ·)", words, words, parse_attention(sentence, label), *AXES)
                 for label in drawn
             ),
         ),

@@ -22,28 +22,22 @@ Style = Literal["line", "dots", "dashes"]
 
 @dataclass(frozen=True)
 class Curve:
-    """Points to be joined or not; `low` and `high` bound the uncertainty of each."""
+    """Points to be joined or not, from any numbers; `low` and `high` bound the uncertainty of each."""
 
     name: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
+    x: Numbers
+    y: Numbers
     style: Style = "line"
-    low: tuple[float, ...] | None = None
-    high: tuple[float, ...] | None = None
+    low: Numbers | None = None
+    high: Numbers | None = None
 
     def __post_init__(self) -> None:
+        for name in ("x", "y", "low", "high"):
+            if (values := getattr(self, name)) is not None:
+                object.__setattr__(self, name, tuple(map(float, values)))
         assert len(self.x) == len(self.y), f"{self.name}: {len(self.x)} x, {len(self.y)} y"
         assert (self.low is None) == (self.high is None)
         assert all(len(bound) == len(self.x) for bound in (self.low, self.high) if bound is not None)
-
-
-def curve(
-    name: str, x: Numbers, y: Numbers, style: Style = "line", *, low: Numbers | None = None, high: Numbers | None = None
-) -> Curve:
-    """A curve from any numbers."""
-    xs, ys = (tuple(float(value) for value in values) for values in (x, y))
-    bounds = (None if values is None else tuple(float(value) for value in values) for values in (low, high))
-    return Curve(name, xs, ys, style, *bounds)
 
 
 @dataclass(frozen=True)
@@ -63,28 +57,16 @@ class MatrixPanel:
     """One heat map with named rows and columns."""
 
     title: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: Sequence[Numbers] | NDArray[np.floating]
     x_label: str = ""
     y_label: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(tuple(map(float, row)) for row in self.values))
         assert len(self.values) == len(self.rows)
         assert all(len(row) == len(self.columns) for row in self.values)
-
-
-def matrix_panel(
-    title: str,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    values: NDArray[np.floating],
-    x_label: str = "",
-    y_label: str = "",
-) -> MatrixPanel:
-    """A heat map of an array."""
-    cells = tuple(tuple(float(value) for value in row) for row in values)
-    return MatrixPanel(title, tuple(rows), tuple(columns), cells, x_label, y_label)
 
 
 @dataclass(frozen=True)

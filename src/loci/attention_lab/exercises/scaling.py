@@ -8,16 +8,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from loci.attention_lab.exercises.result import Cell, Curve, Exercise, LabResult, LabSettings, Numbers, Panel, curve
-from loci.attention_lab.folding import FoldingCost, break_even, effective_rank, fold
-from loci.attention_lab.temperature import (
-    entropy_at_start,
-    frozen_width,
-    product_variance,
-    sample_scores,
-    temperature,
-    typical_entropy,
-)
+from loci.attention_lab import scaling
+from loci.attention_lab.exercises.result import Cell, Curve, Exercise, LabResult, LabSettings, Numbers, Panel
+from loci.attention_lab.scaling import FoldingCost, fold, product_variance, temperature, typical_entropy
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64, 128)
 KEYS = 128
@@ -28,26 +21,19 @@ SMOOTH = 10
 def scaled(settings: LabSettings) -> LabResult:
     """Variance of a product, entropy at the start with and without 1/√I, and two short runs if asked for."""
     rng = settings.rng()
-    started = entropy_at_start(rng, WIDTHS, KEYS)
-    variances = [float(sample_scores(rng, width, 1, 20_000).var()) for width in WIDTHS]
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            row.width,
-            round(product_variance(row.width), 1),
-            round(variance, 1),
-            round(temperature(row.width), 4),
-            round(row.scaled, 3),
-            round(row.unscaled, 3),
-        )
-        for row, variance in zip(started, variances, strict=True)
-    )
-    most = math.log(KEYS)
+    started = scaling.entropy_at_start(rng, WIDTHS, KEYS)
+    variances = [float(scaling.sample_scores(rng, width, 1, 20_000).var()) for width in WIDTHS]
+    rows: list[tuple[Cell, ...]] = []
+    for row, variance in zip(started, variances, strict=True):
+        expected = round(product_variance(row.width), 1), round(variance, 1), round(temperature(row.width), 4)
+        rows.append((row.width, *expected, round(row.scaled, 3), round(row.unscaled, 3)))
+    most, limit = math.log(KEYS), [typical_entropy(float(width), KEYS) for width in WIDTHS]
     panels = [
         Panel(
             "Variance of h·e",
             "I, width of a head",
             "variance",
-            (curve("I", WIDTHS, WIDTHS, "dashes"), curve("simulated", WIDTHS, variances, "dots")),
+            (Curve("I", WIDTHS, WIDTHS, "dashes"), Curve("simulated", WIDTHS, variances, "dots")),
             log_x=True,
             log_y=True,
         ),
@@ -58,32 +44,26 @@ def scaled(settings: LabSettings) -> LabResult:
             (
                 _banded("β = 1/√I", WIDTHS, [(r.scaled, 2 * r.scaled_error) for r in started]),
                 _banded("β = 1", WIDTHS, [(r.unscaled, 2 * r.unscaled_error) for r in started]),
-                curve(
-                    "β = 1 with very many keys: ln n − I/2",
-                    WIDTHS,
-                    [typical_entropy(float(w), KEYS) for w in WIDTHS],
-                    "dashes",
-                ),
-                curve("ln n: uniform", WIDTHS, [most] * len(WIDTHS), "dashes"),
+                Curve("β = 1 with very many keys: ln n − I/2", WIDTHS, limit, "dashes"),
+                Curve("ln n: uniform", WIDTHS, [most] * len(WIDTHS), "dashes"),
             ),
             log_x=True,
         ),
     ]
     findings = [
         f"Scaled, entropy stays near ln n − ½ = {most - 0.5:.2f} at every width. Unscaled it falls with the width; "
-        f"beyond I* = 2 ln n = {frozen_width(KEYS):.1f} a few random positions get nearly all the weight from "
+        f"beyond I* = 2 ln n = {scaling.frozen_width(KEYS):.1f} a few random positions get nearly all the weight from "
         "the start.",
     ]
     if settings.train:
         finding, panel = _trained(settings.seed)
-        findings.append(finding)
-        panels.append(panel)
+        findings, panels = [*findings, finding], [*panels, panel]
     else:
         findings.append("The effect on training: loci lab temperature --train (three seeds each, a few minutes).")
     return LabResult(
         tuple(findings),
         ("I", "variance, formula", "variance, simulated", "1/√I", "entropy at β = 1/√I", "entropy at β = 1"),
-        rows,
+        tuple(rows),
         tuple(panels),
         settings.seed,
     )
@@ -92,7 +72,7 @@ def scaled(settings: LabSettings) -> LabResult:
 def _banded(name: str, x: Numbers, values: Iterable[tuple[float, float]]) -> Curve:
     """A curve of means with a half-width on both sides."""
     pairs = list(values)
-    return curve(name, x, [m for m, _ in pairs], low=[m - e for m, e in pairs], high=[m + e for m, e in pairs])
+    return Curve(name, x, [m for m, _ in pairs], low=[m - e for m, e in pairs], high=[m + e for m, e in pairs])
 
 
 def _trained(seed: int) -> tuple[str, Panel]:
@@ -110,9 +90,8 @@ def _trained(seed: int) -> tuple[str, Panel]:
         f"Trained: two layers, one head of {WIDTH}, queries and keys started at unit variance; loss after "
         f"{losses['β = 1'].shape[1]} steps, mean and spread of {len(SEEDS)} seeds: {', '.join(ends)}."
     )
-    return finding, Panel(
-        "Loss of a short run (band: spread of three seeds)", "step", "nats per character", tuple(curves)
-    )
+    title = "Loss of a short run (band: spread of three seeds)"
+    return finding, Panel(title, "step", "nats per character", tuple(curves))
 
 
 def folded(settings: LabSettings) -> LabResult:
@@ -121,7 +100,9 @@ def folded(settings: LabSettings) -> LabResult:
     rows: list[tuple[Cell, ...]] = []
     for width, heads in ((128, 4), (256, 8), (256, 2), (256, 1), (512, 8)):
         cost = FoldingCost(width, width // heads, heads)
-        rows.append((width, heads, cost.head_width, cost.factored, cost.folded, break_even(width), cost.rank_cap))
+        rows.append(
+            (width, heads, cost.head_width, cost.factored, cost.folded, scaling.break_even(width), cost.rank_cap)
+        )
     widths = np.arange(1, 257)
     panels = [
         Panel(
@@ -129,8 +110,8 @@ def folded(settings: LabSettings) -> LabResult:
             "I, width of a head",
             "parameters",
             (
-                curve("2IJ, two factors", widths, 512 * widths),
-                curve("J², folded", widths, np.full(256, 256**2), "dashes"),
+                Curve("2IJ, two factors", widths, 512 * widths),
+                Curve("J², folded", widths, np.full(256, 256**2), "dashes"),
             ),
         )
     ]
@@ -140,15 +121,9 @@ def folded(settings: LabSettings) -> LabResult:
     ]
     if settings.run is None:
         draws = [np.linalg.svd(fold(*rng.standard_normal((2, 32, 256))), compute_uv=False)[:48] for _ in range(8)]
-        mean = np.mean(draws, axis=0)
-        panels.append(
-            Panel(
-                "Singular values of W̃ from random factors (I = 32, J = 256)",
-                "number",
-                "singular value",
-                (curve("mean of 8", np.arange(1, 49), np.maximum(mean, 1e-12)),),
-            )
-        )
+        mean = Curve("mean of 8", np.arange(1, 49), np.maximum(np.mean(draws, axis=0), 1e-12))
+        title = "Singular values of W̃ from random factors (I = 32, J = 256)"
+        panels.append(Panel(title, "number", "singular value", (mean,)))
         findings.append("The spectrum ends at I = 32. For a trained model's own: loci lab folding --run RUN.")
     else:
         more, extra = _of_run(settings)
@@ -174,48 +149,23 @@ def _of_run(settings: LabSettings) -> tuple[list[str], list[Panel]]:
     loaded = load_model(settings.run)
     spectra = qk_spectra(loaded.model)
     numbers = np.arange(1, spectra.shape[-1] + 1)
-    shares = spectra / spectra.sum(axis=-1, keepdims=True)
-    panels = [
-        Panel(
-            "Singular values of W̃ in the run, as shares, mean of each layer's heads",
-            "number",
-            "share",
-            tuple(curve(f"layer {i + 1}", numbers, layer.mean(axis=0)) for i, layer in enumerate(shares)),
-        )
-    ]
-    ranks = [float(np.mean([effective_rank(head) for head in layer])) for layer in spectra]
-    findings = [
-        f"Effective rank of the run's heads, of {spectra.shape[-1]}: "
-        + ", ".join(f"layer {i + 1} {rank:.1f}" for i, rank in enumerate(ranks))
-        + ".",
-        folding_error(loaded.model),
-    ]
+    layers = (spectra / spectra.sum(axis=-1, keepdims=True)).mean(axis=1)
+    curves = tuple(Curve(f"layer {i}", numbers, layer) for i, layer in enumerate(layers, start=1))
+    title = "Singular values of W̃ in the run, as shares, mean of each layer's heads"
+    panels = [Panel(title, "number", "share", curves)]
+    ranks = [float(np.mean([scaling.effective_rank(head) for head in layer])) for layer in spectra]
+    said = ", ".join(f"layer {i + 1} {rank:.1f}" for i, rank in enumerate(ranks))
+    findings = [f"Effective rank of the run's heads, of {spectra.shape[-1]}: {said}.", folding_error(loaded.model)]
     if settings.questions is not None:
         steps = sorted({0, 1, 2, 4, 8, 16, 32, 64, spectra.shape[-1]} & set(range(spectra.shape[-1] + 1)))
         asked = Questions.read(settings.questions)
         cut = [dataclasses.replace(loaded, model=cut_rank(loaded.model, rank)) for rank in steps]
         rates = [exact_match(ask_rows(run, asked)) for run in cut]
-        panels.append(
-            Panel(
-                "Answers still right when every head is cut to a rank",
-                "rank",
-                "exact match",
-                (
-                    curve(
-                        "exact match",
-                        steps,
-                        [rate.value for rate in rates],
-                        low=[rate.low for rate in rates],
-                        high=[rate.high for rate in rates],
-                    ),
-                ),
-            )
-        )
-        findings.append(
-            "Exact match by rank: "
-            + ", ".join(f"{s}: {100 * r.value:.1f} %" for s, r in zip(steps, rates, strict=True))
-            + "."
-        )
+        low, high = [rate.low for rate in rates], [rate.high for rate in rates]
+        kept = Curve("exact match", steps, [rate.value for rate in rates], low=low, high=high)
+        panels.append(Panel("Answers still right when every head is cut to a rank", "rank", "exact match", (kept,)))
+        shares = ", ".join(f"{s}: {100 * r.value:.1f} %" for s, r in zip(steps, rates, strict=True))
+        findings.append(f"Exact match by rank: {shares}.")
     return findings, panels
 
 

@@ -7,17 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from loci.attention_lab.constructions import (
-    averaging_beta,
-    averaging_weight,
-    copying_beta,
-    copying_weight,
-    oblique_projector,
-    orthonormal,
-    projector,
-)
-from loci.attention_lab.distribution import Array, attend, entropy, perplexity, sharp_margin, softmax, top_weight_bound
-from loci.attention_lab.exercises.result import Curve, Exercise, LabResult, LabSettings, Panel, curve
+from loci.attention_lab import distribution as attention
+from loci.attention_lab.distribution import Array, attend, orthonormal, softmax
+from loci.attention_lab.exercises.result import Curve, Exercise, LabResult, LabSettings, Panel
 
 SIZES = (4, 16, 64, 256)
 SHARES = (0.1, 0.01, 0.001)
@@ -36,40 +28,45 @@ def distribution(settings: LabSettings) -> LabResult:
     rng = settings.rng()
     betas = np.linspace(0, 8, 81)
     scores = rng.standard_normal((200, 16))
-    spread = [float(entropy(softmax(scores, float(beta))).mean()) for beta in betas]
+    spread = [float(attention.entropy(softmax(scores, float(beta))).mean()) for beta in betas]
     n = 16
     margins = np.linspace(0, 12, 61)
     others = [-margins[:, None] - scale * rng.exponential(size=(61, n - 1)) for scale in (0.0, 1.0, 4.0)]
     tops = [softmax(np.hstack([np.zeros((61, 1)), scores]))[:, 0] for scores in others]
     rows = [
-        (count, *(round(sharp_margin(count, share), 3) for share in SHARES), round(math.log(count), 3))
+        (count, *(round(attention.sharp_margin(count, share), 3) for share in SHARES), round(math.log(count), 3))
         for count in (2, 8, 32, 128, 512)
     ]
-    sharp = float(perplexity(softmax(scores, 8.0)).mean())
+    sharp = float(attention.perplexity(softmax(scores, 8.0)).mean())
     return LabResult(
         (
             f"Sharpening never raises the entropy: from ln 16 = {math.log(16):.3f} nats at β = 0 to {spread[-1]:.3f} "
             f"at β = 8, where attention spreads over {sharp:.2f} of 16 values.",
             "The margin needed for a given sharpness grows with ln n: ten times as many values need 2.3 more.",
         ),
-        ("n", *(f"margin for ε = {share:g}" for share in SHARES), "largest entropy, ln n"),
+        ("n", *(f"margin for ε = {share:g}" for share in SHARES), "largest attention.entropy, ln n"),
         tuple(rows),
         (
             Panel(
                 "Entropy falls as β grows (16 random scores, mean of 200)",
                 "β",
                 "entropy in nats",
-                (curve("entropy", betas, spread), curve("ln n: uniform", betas, np.full(81, math.log(16)), "dashes")),
+                (Curve("entropy", betas, spread), Curve("ln n: uniform", betas, np.full(81, math.log(16)), "dashes")),
             ),
             Panel(
                 "The largest weight against its margin (n = 16)",
                 "margin over the next score",
                 "largest weight",
                 (
-                    curve("bound: others equal", margins, [top_weight_bound(float(m), n) for m in margins], "dashes"),
-                    curve("others equal, measured", margins[::4], tops[0][::4], "dots"),
-                    curve("others about 1 lower", margins[::4], tops[1][::4], "dots"),
-                    curve("others about 4 lower", margins[::4], tops[2][::4], "dots"),
+                    Curve(
+                        "bound: others equal",
+                        margins,
+                        [attention.top_weight_bound(float(m), n) for m in margins],
+                        "dashes",
+                    ),
+                    Curve("others equal, measured", margins[::4], tops[0][::4], "dots"),
+                    Curve("others about 1 lower", margins[::4], tops[1][::4], "dots"),
+                    Curve("others about 4 lower", margins[::4], tops[2][::4], "dots"),
                 ),
             ),
         ),
@@ -87,19 +84,19 @@ def _against_attention(
     for n in SIZES:
         measured = [float(attend(float(beta) * query(keys[n]), keys[n], keys[n])[0][0]) for beta in betas[::4]]
         curves += [
-            curve(f"n = {n}", betas, [weight(n, float(beta)) for beta in betas]),
-            curve(f"n = {n}, measured", betas[::4], measured, "dots"),
+            Curve(f"n = {n}", betas, [weight(n, float(beta)) for beta in betas]),
+            Curve(f"n = {n}, measured", betas[::4], measured, "dots"),
         ]
     return curves, keys
 
 
 def copying(settings: LabSettings) -> LabResult:
     """The β that copies, for several numbers of keys, against attention itself."""
-    curves, keys = _against_attention(settings, lambda keys: keys[0], copying_weight)
+    curves, keys = _against_attention(settings, lambda keys: keys[0], attention.copying_weight)
     rows = []
     for n in SIZES:
         for share in SHARES:
-            beta = copying_beta(n, share)
+            beta = attention.copying_beta(n, share)
             weight = float(attend(beta * keys[n][0], keys[n], keys[n])[0][0])
             rows.append((n, share, round(beta, 3), round(weight, 6), (weight >= 1 - share - 1e-9 and "yes") or "no"))
     return LabResult(
@@ -113,13 +110,13 @@ def copying(settings: LabSettings) -> LabResult:
 
 def averaging(settings: LabSettings) -> LabResult:
     """The weights of two values averaged, against attention itself."""
-    curves, keys = _against_attention(settings, lambda keys: keys[0] + keys[1], averaging_weight)
+    curves, keys = _against_attention(settings, lambda keys: keys[0] + keys[1], attention.averaging_weight)
     rows = []
     for n in SIZES:
         for share in SHARES:
-            beta = averaging_beta(n, share)
+            beta = attention.averaging_beta(n, share)
             rest = float(attend(beta * (keys[n][0] + keys[n][1]), keys[n], keys[n])[0][2:].sum())
-            rows.append((n, share, round(beta, 3), round(averaging_weight(n, beta), 6), round(rest, 6)))
+            rows.append((n, share, round(beta, 3), round(attention.averaging_weight(n, beta), 6), round(rest, 6)))
     return LabResult(
         ("The two weights are equal at every β and approach ½ together; what is left to the others falls as e^−β.",),
         ("n", "ε", "β", "weight of each, formula", "left to the others, measured"),
@@ -141,13 +138,15 @@ def projection(settings: LabSettings) -> LabResult:
         a, b = a_basis @ rng.standard_normal(m), b_basis @ rng.standard_normal(m)
         oblique = b_basis + 0.8 * a_basis
         outcomes = (
-            projector(a_basis) @ (a + b) - a,
+            attention.projector(a_basis) @ (a + b) - a,
             np.concatenate([a_basis.T @ (a + b), np.zeros(d - m)]) - a,
-            oblique_projector(a_basis, oblique) @ (a + oblique @ np.ones(m)) - a,
+            attention.oblique_projector(a_basis, oblique) @ (a + oblique @ np.ones(m)) - a,
         )
         for values, difference in zip(errors.values(), outcomes, strict=True):
             values.append(float(np.linalg.norm(difference) / np.linalg.norm(a)))
         rows.append((m, f"{d}×{d}", errors["A·Aᵀ"][-1], f"{m}×{d}", errors["Aᵀ, padded with zeros"][-1]))
+    title = "Relative error of the part taken out (d = 16)"
+    curves = [Curve(name, sizes, np.maximum(values, 1e-17)) for name, values in errors.items()]
     return LabResult(
         (
             "A·Aᵀ returns a to rounding. Aᵀ has m rows: it returns the m coordinates of a in the basis, not a vector "
@@ -157,15 +156,7 @@ def projection(settings: LabSettings) -> LabResult:
         ),
         ("m", "shape of A·Aᵀ", "relative error", "shape of Aᵀ", "relative error, padded"),
         tuple(rows),
-        (
-            Panel(
-                "Relative error of the part taken out (d = 16)",
-                "m, dimension of the subspace",
-                "|M(a+b) − a| / |a|",
-                tuple(curve(name, sizes, np.maximum(values, 1e-17)) for name, values in errors.items()),
-                log_y=True,
-            ),
-        ),
+        (Panel(title, "m, dimension of the subspace", "|M(a+b) − a| / |a|", tuple(curves), log_y=True),),
         settings.seed,
     )
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from loci.attention_lab.conllu import read_conllu
 from loci.attention_lab.head_reading import parse_with_heads, readable
+from loci.attention_lab.parses import read_conllu
 from loci.data.example import collate
 from loci.data.objectives import LanguageModel
 from loci.evaluation.asking import ask_rows

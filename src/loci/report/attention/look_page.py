@@ -13,8 +13,7 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-from loci.attention_lab.looking import Look
-from loci.attention_lab.tracing import NOISE
+from loci.attention_lab.looking import NOISE, Look
 from loci.report.page import Markup, Page
 from loci.report.style import PALETTE, faded
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from loci.attention_lab.exercises.result import Curve, Panel
+from loci.attention_lab.exercises.result import Curve, Numbers, Panel
 from loci.attention_lab.heads import RelationScore
 from loci.attention_lab.repetition_sweep import SweepPoint
 from loci.evaluation.metrics import Rate
@@ -65,12 +65,12 @@ def _base(curve: Curve) -> str:
     return curve.name.rpartition(", ")[0]
 
 
-def _band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> Any:
+def _band(x: Numbers, low: Numbers, high: Numbers, colour: str) -> Any:
     import plotly.graph_objects as go
 
     return go.Scatter(
-        x=[*x, *reversed(x)],
-        y=[*high, *reversed(low)],
+        x=[*x, *x[::-1]],
+        y=[*high, *low[::-1]],
         mode="lines",
         fill="toself",
         fillcolor=faded(colour, 0.18),

@@ -1,7 +1,9 @@
-"""Why scores are divided by √I: the variance of a product of I components, and what it does to attention.
+"""Temperature and folding: why scores are divided by √I, and query and key matrices merged into one.
 
-Components are independent, of mean 0 and variance 1; I is the width of a head. Knows nothing of
-training.
+Temperature: the variance of a product of I independent components of mean 0 and variance 1, and what it does to
+attention; I is the width of a head. Folding: what it costs, and how much of its rank a trained head uses; W_Q and W_K
+are I×J (head width by model width). Taking them out of a model is the business of `qk_spectra`, training that of
+`short_runs`.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from loci.attention_lab.distribution import Array, entropy, softmax
+from loci.attention_lab.distribution import Array, entropy, perplexity, softmax
 from loci.errors import LociError
 
 
@@ -54,8 +56,7 @@ def frozen_width(n: int) -> float:
 
 
 def typical_entropy(variance: float, n: int) -> float:
-    """Entropy of softmax over n independent normal scores of that variance: ln n − variance/2 below 2 ln n, about 0
-    above.
+    """Entropy of softmax over n normal scores of that variance: ln n − variance/2 below 2 ln n, about 0 above.
 
     ln Z ≈ ln n + variance/2 and E_α[s] ≈ variance (the weights e^s move the normal's centre by its variance), and
     H = ln Z − E_α[s]. Exact in the limit of many keys; at n of a hundred it is good to a few percent for variance 1.
@@ -85,3 +86,55 @@ def entropy_at_start(rng: np.random.Generator, widths: Sequence[int], n: int, dr
         errors = (float(sample.std() / math.sqrt(draws)) for sample in (with_it, without))
         rows.append(EntropyAtStart(width, float(with_it.mean()), next(errors), float(without.mean()), next(errors)))
     return rows
+
+
+def fold(query: Float[Array, "i j"], key: Float[Array, "i2 j2"]) -> Float[Array, "j j"]:
+    """W̃ = W_QᵀW_K/√I, for which (1/√I)(W_Q x₁)·(W_K x₂) = x₁ᵀ W̃ x₂: the same scores from one matrix.
+
+    (W_Q x₁)·(W_K x₂) = x₁ᵀ W_Qᵀ W_K x₂ by definition of the transpose. Rank W̃ ≤ min(I, J): folding an existing head
+    gains nothing, training W̃ freely lifts the cap.
+    """
+    if query.shape != key.shape:
+        raise LociError(f"query and key matrices must be of one I×J shape, they are {query.shape} and {key.shape}")
+    return query.T @ key / math.sqrt(query.shape[0])
+
+
+@dataclass(frozen=True)
+class FoldingCost:
+    """Query–key parameters of all heads of one layer."""
+
+    model_width: int
+    head_width: int
+    heads: int
+
+    def __post_init__(self) -> None:
+        if min(self.model_width, self.head_width, self.heads) < 1:
+            raise LociError("widths and the number of heads are at least 1")
+
+    @property
+    def factored(self) -> int:
+        """2IJ per head."""
+        return 2 * self.head_width * self.model_width * self.heads
+
+    @property
+    def folded(self) -> int:
+        """J² per head."""
+        return self.model_width**2 * self.heads
+
+    @property
+    def rank_cap(self) -> int:
+        """The largest rank of W̃ that the factored form can have."""
+        return min(self.head_width, self.model_width)
+
+
+def break_even(model_width: int) -> float:
+    """J² = 2IJ exactly at I = J/2. Below it the two factors are cheaper, above it the folded matrix."""
+    if model_width < 1:
+        raise LociError(f"the model width is at least 1, it is {model_width}")
+    return model_width / 2
+
+
+def effective_rank(spectrum: Float[Array, "k"]) -> float:
+    """e^H of the singular values' shares: k for k equal ones, 1 for a single one. A rank without a threshold."""
+    total = float(spectrum.sum())
+    return float(perplexity(spectrum / total)) if total > 0 else 0.0
