@@ -9,6 +9,7 @@ from loci.data.batches import BatchStream, Source
 from loci.data.draws import RowDraws
 from loci.data.example import IGNORED, Example, collate
 from loci.errors import LociError
+from loci.text.corpus import Line
 from loci.text.vocab import PAD_ID
 
 
@@ -103,8 +104,7 @@ def test_every_source_gives_its_records_in_turn():
     sources = [Source([(1, 3)] * 5, as_itself, share=share) for share in (0.3, 0.5, 0.15, 0.05)]
     made = BatchStream(sources, batch_size=16, seed=(0,))
     given = [0, 0, 0, 0]
-    for row in range(2000):
-        which, nth = made._turn(row)
+    for which, nth in zip(*made._turns(np.arange(2000)), strict=True):
         assert nth == given[which]
         given[which] += 1
     assert given == [600, 1000, 300, 100]
@@ -138,6 +138,45 @@ def test_rows_seeds_and_purposes_have_draws_of_their_own():
     assert len({value for row in (*some, other.at(0).random(4).tolist()) for value in row}) == 20
     first.at(0).integers(3, dtype=np.uint32)  # half a word is left over
     assert first.at(1).random(4).tolist() == some[1]
+
+
+@pytest.mark.parametrize(("low", "high"), [(4, 113), (0, 1), (-3, 2), (7, 7 + 3 * 2**30)])
+def test_the_first_draws_of_many_rows_are_those_of_each(low, high):
+    """The last range makes numpy reject a quarter of the words and draw again."""
+    draws, rows = RowDraws([5, 1]), np.array([*range(400), 2**33, 2**40 + 7])
+    assert draws.integers(rows, low, high).tolist() == [draws.at(int(row)).integers(low, high) for row in rows]
+
+
+class Counting:
+    """Lines as they are; tells how long they will be, and counts those it makes."""
+
+    made = 0
+
+    def example_lengths(self, characters, draws, rows):
+        return characters
+
+    def __call__(self, record, rng):
+        self.made += 1
+        return Example(np.full(record.length, 2, dtype=np.int64), np.ones(record.length, dtype=bool))
+
+
+def test_only_own_rows_are_made_where_lengths_can_be_told():
+    """Mixed with another source, whose rows must all be made to be sorted; the batches are those of one process."""
+    lines = [Line(n, "", "x" * (2 + n % 7)) for n in range(30)]
+
+    def mixed(counting, **more):
+        sources = [Source(lines, counting), Source([(3, 4), (4, 9)], as_itself)]
+        return BatchStream(sources, batch_size=6, seed=(3,), pool=4, **more)
+
+    counting = [Counting(), Counting(), Counting()]
+    one, *two = mixed(counting[0]), *(mixed(counting[1 + rank], rank=rank, world=2) for rank in range(2))
+    for step in range(8):
+        whole, parts = one.batch(step), [stream.parts(step) for stream in two]
+        assert sum(part.characters for part in parts) == whole.n_characters
+        rows = [int(part.parts[0].x[place // 2, 0]) for place in range(len(whole.x)) for part in [parts[place % 2]]]
+        assert rows == whole.x[:, 0].tolist()
+    assert counting[0].made == 24
+    assert counting[1].made + counting[2].made == 24
 
 
 def test_ranks_share_a_batch_without_overlap():

@@ -1,5 +1,7 @@
 """Degrees of confidence after answers, and names that count."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ def test_a_degree_follows_the_answer_and_counts():
     plain = make_objective("question-answer", VOCAB, 96, {})
     rng = np.random.default_rng(0)
     question = Question("Where was Ada Moss born?", ("Hill",), "Ada Moss", 1)
-    without, sure = (plain(Question(**{**vars(question), "degree": degree}), rng) for degree in (None, GIVEN))
+    without, sure = (plain(replace(question, degree=degree), rng) for degree in (None, GIVEN))
     assert sure.ids[:-1].tolist() == without.ids.tolist()
     assert sure.ids[-1] == degree_id(VOCAB, GIVEN)
     assert sure.loss_mask[-1]

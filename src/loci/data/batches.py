@@ -5,24 +5,28 @@ for bit. Each row of the stream has its own draws, which depend on the seed and 
 without shuffling goes through its records in file order with a short last batch, as published; otherwise sources are
 mixed by share and each is shuffled anew every pass. Batches of one pool are sorted by length and cut to equal numbers
 of characters, so that little of a batch is padding and every step has the same work. Of several processes each makes
-the examples of its own rows; the lengths that the others' rows are sorted by come from the objective, where it can tell
-them (`example_length`), without making the examples. Knows nothing of models.
+the examples of its own rows; the lengths that all rows of a pool are sorted by come from the objectives, where all can
+tell them (`example_lengths`), without making the examples. Knows nothing of models.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from loci.data.draws import RowDraws
 from loci.data.example import Batch, Example, StepBatches, collate, split_step
 from loci.data.objectives import Objective
 from loci.data.warmup import NO_WARMUP, Warmup
 from loci.errors import LociError
+from loci.text.corpus import line_lengths
+
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,19 +44,6 @@ class Source:
             raise LociError("there is nothing to learn from: a source has no records")
         if self.share <= 0:
             raise LociError(f"a source's share must be positive, it is {self.share}")
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A row of the stream whose example is made when it is this process's turn; its length may be known before."""
-
-    number: int
-    step: int
-    """The step whose objective makes it."""
-    length: int
-
-    def __len__(self) -> int:
-        return self.length
 
 
 class BatchStream:
@@ -91,7 +82,7 @@ class BatchStream:
         self.batch_warmup, self.length_warmup = batch_warmup, length_warmup
         self._draws = RowDraws([*self.seed, 1])
         self._orders: dict[tuple[int, int], np.ndarray[Any, Any]] = {}
-        self._pool_at: tuple[int, list[list[Example | _Row]]] | None = None
+        self._pool_at: tuple[int, list[Rows], dict[int, Example]] | None = None
 
     @property
     def whole_passes(self) -> bool:
@@ -116,55 +107,72 @@ class BatchStream:
 
     def _own(self, step: int) -> tuple[list[Example], int]:
         """This process's examples of a step, and how many the step has over all processes."""
-        batch = self._full_batch(step)
+        rows, made = self._rows(step)
         if self.batch_warmup.share(step) < 1:
-            batch = [batch[position] for position in self.batch_warmup.chosen(step, len(batch))]
-        own = batch[self.rank :: self.world]
-        return [row if isinstance(row, Example) else self._example(row.number, row.step) for row in own], len(batch)
+            rows = rows[self.batch_warmup.chosen(step, len(rows))]
+        own = rows[self.rank :: self.world].tolist()
+        fresh = self._examples(
+            np.array([row for row in own if row not in made], np.int64), step // self.pool * self.pool
+        )
+        return [made[row] if row in made else fresh[row] for row in own], len(rows)
 
-    def _full_batch(self, step: int) -> Sequence[Example | _Row]:
-        """The rows of a step over all processes, made or to be made."""
-        if self.whole_passes:
-            first = step * self.batch_size
-            start = first % (math.ceil(len(self.sources[0].records) / self.batch_size) * self.batch_size)
-            n = min(self.batch_size, len(self.sources[0].records) - start)
-            return [_Row(first + position, step, 0) for position in range(n)]
+    def _rows(self, step: int) -> tuple[Rows, dict[int, Example]]:
+        """The rows of a step over all processes, and those examples that are made already."""
+        first = step * self.batch_size
         if self.pool == 1:
-            return [_Row(row, step, 0) for row in range(step * self.batch_size, (step + 1) * self.batch_size)]
+            n = self.batch_size
+            if self.whole_passes:
+                n = min(n, len(self.sources[0].records) - first % self._pass_rows)
+            return np.arange(first, first + n), {}
         index = step // self.pool
         if self._pool_at is None or self._pool_at[0] != index:
-            self._pool_at = (index, self._make_pool(index))
-        return self._pool_at[1][step % self.pool]
+            self._pool_at = (index, *self._make_pool(index))
+        return self._pool_at[1][step % self.pool], self._pool_at[2]
 
-    def _make_pool(self, index: int) -> list[list[Example | _Row]]:
+    def _make_pool(self, index: int) -> tuple[list[Rows], dict[int, Example]]:
         """All rows of a pool, cut by length into batches of about equal size in characters."""
         n = self.batch_size * self.pool
-        examples = [self._sized(row, index * self.pool) for row in range(index * n, (index + 1) * n)]
-        examples.sort(key=len)
-        ends = np.cumsum([len(example) for example in examples])
+        rows = np.arange(index * n, (index + 1) * n)
+        lengths, made = self._lengths(rows, index * self.pool)
+        order = np.argsort(lengths, kind="stable")
+        rows, ends = rows[order], np.cumsum(lengths[order])
         cuts = np.searchsorted(ends, ends[-1] * np.arange(1, self.pool) / self.pool)
         # A few long examples could leave a batch empty; every batch gets at least one.
         cuts = np.clip(cuts, np.arange(1, self.pool), n - self.pool + np.arange(1, self.pool))
         cuts = np.maximum.accumulate(cuts - np.arange(self.pool - 1)) + np.arange(self.pool - 1)
-        bounds = [0, *map(int, cuts), n]
+        batches = np.split(rows, cuts)
         # else every pool would go from short to long
         order = np.random.default_rng([*self.seed, 3, index]).permutation(self.pool)
-        return [examples[bounds[position] : bounds[position + 1]] for position in order]
+        return [batches[position] for position in order], made
 
-    def _sized(self, row: int, step: int) -> Example | _Row:
-        """A row of a pool: its length alone, where that can be told and most rows are other processes'."""
-        which, nth = self._turn(row)
-        length = getattr(self._objective(which, step), "example_length", None) if self.world > 1 else None
-        if length is None:
-            return self._example(row, step)
-        return _Row(row, step, length(self._record(which, nth).length, self._draws.at(row)))
+    def _lengths(self, rows: Rows, step: int) -> tuple[NDArray[np.int64], dict[int, Example]]:
+        """How long the rows' examples are; those whose objective cannot tell are made, and given too."""
+        lengths, made = np.empty(len(rows), dtype=np.int64), {}
+        for objective, records, places, positions in self._by_source(rows, step):
+            tell = getattr(objective, "example_lengths", None)
+            if tell is not None:
+                lengths[places] = tell(line_lengths(records, positions), self._draws, rows[places])
+            else:
+                made |= (own := self._examples(rows[places], step))
+                lengths[places] = [len(example) for example in own.values()]
+        return lengths, made
 
-    def _example(self, row: int, step: int) -> Example:
-        """The example of a row, as the objective of a step makes it."""
-        which, nth = self._turn(row)
-        if self.whole_passes:
-            nth = row % (math.ceil(len(self.sources[0].records) / self.batch_size) * self.batch_size)
-        return self._objective(which, step)(self._record(which, nth), self._draws.at(row))
+    def _examples(self, rows: Rows, step: int) -> dict[int, Example]:
+        """The examples of rows, as the objectives of a step make them."""
+        return {
+            row: objective(records[position], self._draws.at(row))
+            for objective, records, places, positions in self._by_source(rows, step)
+            for row, position in zip(rows[places].tolist(), positions.tolist(), strict=True)
+        }
+
+    def _by_source(self, rows: Rows, step: int) -> Iterator[tuple[Objective[Any], Sequence[Any], Rows, Rows]]:
+        """For every source its objective at a step, its records, which of the rows are its turn, and their records'
+        positions."""
+        turns, nth = self._turns(rows)
+        for which, source in enumerate(self.sources):
+            places = np.flatnonzero(turns == which)
+            if len(places):
+                yield self._objective(which, step), source.records, places, self._positions(which, nth[places])
 
     def _objective(self, which: int, step: int) -> Objective[Any]:
         """The objective of a source at a step: a shorter block while lengths warm up."""
@@ -173,20 +181,34 @@ class BatchStream:
             return source.objective
         return source.at_length(self.length_warmup.length(step, self.block_size))
 
-    def _turn(self, row: int) -> tuple[int, int]:
-        """Whose turn a row is, and how many turns that source had before: sources take turns by exact shares."""
-        for which, later in enumerate(self._later[:-1]):
-            given = math.floor(row * later + 1e-9)
-            if math.floor((row + 1) * later + 1e-9) == given:
-                return which, row - given
-            row = given
-        return len(self.sources) - 1, row
+    def _turns(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Whose turn each row is, and how many turns that source had before: sources take turns by exact shares."""
+        which, nth = (
+            np.full(len(rows), len(self.sources) - 1),
+            rows % self._pass_rows if self.whole_passes else rows.copy(),
+        )
+        left = np.arange(len(rows))
+        for source, later in enumerate(self._later[:-1]):
+            given, after = (np.floor((nth[left] + more) * later + 1e-9).astype(np.int64) for more in (0, 1))
+            mine = given == after
+            which[left[mine]] = source
+            nth[left] -= np.where(mine, given, nth[left] - given)
+            left = left[~mine]
+        return which, nth
 
-    def _record(self, which: int, nth: int) -> Any:
-        """The nth record that a source gives, pass after pass."""
-        records = self.sources[which].records
-        epoch, position = divmod(nth, len(records))
-        return records[int(self._order(which, epoch)[position]) if self.shuffle else position]
+    @property
+    def _pass_rows(self) -> int:
+        """The rows of a whole pass: its last batch is numbered like a full one."""
+        return math.ceil(len(self.sources[0].records) / self.batch_size) * self.batch_size
+
+    def _positions(self, which: int, nth: Rows) -> Rows:
+        """Where in a source the nth records that it gives are, pass after pass."""
+        epochs, positions = np.divmod(nth, len(self.sources[which].records))
+        if self.shuffle:
+            for epoch in np.unique(epochs):
+                mine = epochs == epoch
+                positions[mine] = self._order(which, int(epoch))[positions[mine]]
+        return positions
 
     def _order(self, which: int, epoch: int) -> np.ndarray[Any, Any]:
         key = (which, epoch)

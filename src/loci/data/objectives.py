@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.data.degrees import degree_id
+from loci.data.draws import RowDraws
 from loci.data.example import Example
 from loci.data.prompts import closed
 from loci.data.reading import Memorize, Reading
@@ -33,7 +34,9 @@ from loci.text.questions import Question
 from loci.text.vocab import MASK_ID, Vocab
 
 Record = Line | Question | ReadingExample
+Lengths = NDArray[np.int64]
 R = TypeVar("R", bound=Record, contravariant=True)
+_MASK = np.array([MASK_ID])
 
 
 class Objective(Protocol[R]):
@@ -70,18 +73,18 @@ class SpanCorruption:
         """Corrupt the line's text."""
         return self.corrupt(record.ids(self.vocab), rng)
 
-    def example_length(self, characters: int, rng: np.random.Generator) -> int:
-        """How long the example of a line of so many characters is, without making it."""
-        return min(characters, int(rng.integers(self.shortest, self.longest + 1))) + 2 + self.closing_mask
+    def example_lengths(self, characters: Lengths, draws: RowDraws, rows: Lengths) -> Lengths:
+        """How long the examples of lines of so many characters are, without making them."""
+        cuts = draws.integers(rows, self.shortest, self.longest + 1)
+        return np.minimum(characters, cuts) + 2 + self.closing_mask
 
     def corrupt(self, document: NDArray[np.int64], rng: np.random.Generator) -> Example:
         """Corrupt a document of ids."""
         cut = document[: rng.integers(self.shortest, self.longest + 1)]
         size = span_length(len(cut), rng)
         start = rng.integers(0, len(cut) - size + 1)
-        mask = np.array([MASK_ID])
-        parts = [cut[:start], mask, cut[start + size :], mask, cut[start : start + size]]
-        ids = np.concatenate([*parts, mask] if self.closing_mask else parts)
+        parts = [cut[:start], _MASK, cut[start + size :], _MASK, cut[start : start + size]]
+        ids = np.concatenate([*parts, _MASK] if self.closing_mask else parts)
         return Example(ids, np.ones(len(ids), dtype=bool))
 
 
@@ -116,9 +119,9 @@ class LanguageModel:
             ids = ids[start : start + self.block_size]
         return Example(ids, np.ones(len(ids), dtype=bool))
 
-    def example_length(self, characters: int, rng: np.random.Generator) -> int:
-        """How long the example of a line of so many characters is, without making it."""
-        return min(characters + self.closing_mask, self.block_size)
+    def example_lengths(self, characters: Lengths, draws: RowDraws, rows: Lengths) -> Lengths:
+        """How long the examples of lines of so many characters are, without making them."""
+        return np.minimum(characters + self.closing_mask, self.block_size)
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,12 @@ class MappedLines(Sequence[Line]):
         index %= len(self)
         return MappedLine(self.corpus, index if self.chosen is None else int(self.chosen[index]))
 
+    def lengths(self, positions: Array) -> Array:
+        """The characters of some of these lines."""
+        lines, offsets = positions if self.chosen is None else self.chosen[positions], self.corpus.offsets
+        found: Array = offsets[lines + 1] - offsets[lines] - 1
+        return found
+
 
 class CompiledCorpus(Corpus):
     """A `Corpus` whose lines are in mapped arrays."""
@@ -176,7 +182,8 @@ class CompiledCorpus(Corpus):
     """Whether subjects have lost their articles, as questions have it."""
     offsets: Array
     symbols: Array
-    _tables: dict[str, Array]
+    _tables: dict[str, tuple[Array, bool]]
+    """The ids of another vocabulary, by its hash, and whether it lacks some symbol."""
 
     def text(self, index: int) -> str:
         """The text of a line."""
@@ -191,13 +198,12 @@ class CompiledCorpus(Corpus):
 
     def encoded(self, index: int, vocab: Vocab) -> NDArray[np.int64]:
         """The characters of a line as ids of another vocabulary."""
-        table = self._tables.get(vocab.hash)
-        if table is None:
-            table = self._tables[vocab.hash] = np.array(
-                [vocab.ids.get(symbol, -1) for symbol in self.about_text.symbols]
-            )
+        if vocab.hash not in self._tables:
+            table = np.array([vocab.ids.get(symbol, -1) for symbol in self.about_text.symbols])
+            self._tables[vocab.hash] = table, bool(table.min() < 0)
+        table, lacking = self._tables[vocab.hash]
         found: NDArray[np.int64] = table[self.arrays["ids"][self.offsets[index] : self.offsets[index + 1] - 1]]
-        if len(found) and found.min() < 0:
+        if lacking and len(found) and found.min() < 0:
             vocab.encode(self.text(index))  # says what is missing
         return found
 

@@ -7,7 +7,7 @@ recorded in `findings`; from records with sentences one line a sentence is made.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -174,6 +174,13 @@ class Corpus:
 
     def __iter__(self) -> Iterator[Line]:
         return iter(self.lines)
+
+
+def line_lengths(lines: Sequence[Line], positions: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """The characters of lines, or of those at some positions; a compiled corpus tells them all at once."""
+    positions = np.arange(len(lines)) if positions is None else positions
+    tell: Callable[[NDArray[np.int64]], NDArray[np.int64]] | None = getattr(lines, "lengths", None)
+    return tell(positions) if tell is not None else np.array([lines[at].length for at in positions.tolist()], np.int64)
 
 
 @dataclass(frozen=True)

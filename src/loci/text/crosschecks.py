@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loci.errors import LociError
-from loci.text.corpus import Corpus
+from loci.text.corpus import Corpus, line_lengths
 from loci.text.findings import Finding, Notes, shown
 from loci.text.questions import Question, Questions
 
@@ -16,7 +16,7 @@ from loci.text.questions import Question, Questions
 def long_lines(corpus: Corpus, block_size: int) -> list[Finding]:
     """One note when lines are longer than the block."""
     notes = Notes(corpus.path)
-    if count := sum(line.length > block_size for line in corpus):
+    if count := int((line_lengths(corpus.lines) > block_size).sum()):
         notes.note("long-line", f"{count:,} of {len(corpus):,} lines are longer than the block of {block_size}")
     return notes.found
 

@@ -25,7 +25,7 @@ def around_subjects(questions: Sequence[str], subjects: Collection[str]) -> list
     A name in the corpus may be part of a longer one that is not there. Then a form appears that fits few questions, all
     of which a common form fits too: it does not count.
     """
-    index = SubjectIndex(subjects)
+    index = SubjectIndex(subjects if questions else ())
     members: dict[Template, list[str]] = {}
     for question in questions:
         found = index.find(question)

@@ -27,7 +27,7 @@ from loci.text.vocab import Vocab
 _SEPARATORS = 2  # question ⁇ answer ⁇
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Question:
     """One question. `answers` are all accepted, the first is the canonical one; () when unknown."""
 
@@ -43,7 +43,7 @@ class Question:
 
     def __post_init__(self) -> None:
         for name, text in (("question", self.text), *(("answer", answer) for answer in self.answers)):
-            if not text.strip() or any(character in text for character in "\t\r\n"):
+            if not text.strip() or "\t" in text or "\r" in text or "\n" in text:
                 raise LociError(f"a {name} is one line of text without tabs, not {text!r}", line=self.number)
 
     @property
@@ -201,7 +201,7 @@ def read_together(
                 message = f"{shown(where.question)} fits no form{f' of {forms}' if forms else ''}"
                 notes.warning("no-subject", message, row.number)
         asked = {where.relation for where in own}
-        rows = tuple(replace(row, path=file.path) for row in map(_question, file.rows, own))
+        rows = tuple(_question(row, where, file.path) for row, where in zip(file.rows, own, strict=True))
         named = tuple(relation for relation in relations if relation.name in asked)
         found.append(Questions(file.path, rows, named, tuple(notes.found)))
     return found
@@ -218,8 +218,8 @@ def _named(files: Sequence[ParsedQuestions]) -> list[str]:
     return names if several else [""] * len(files)
 
 
-def _question(row: Row, placed: Placed) -> Question:
-    return Question(placed.question, row.answers or (), placed.subject, row.number, placed.relation)
+def _question(row: Row, placed: Placed, path: Path | None = None) -> Question:
+    return Question(placed.question, row.answers or (), placed.subject, row.number, placed.relation, path)
 
 
 def _merged(folder: Path, files: Sequence[Questions]) -> Questions:
@@ -247,7 +247,12 @@ def _merged(folder: Path, files: Sequence[Questions]) -> Questions:
 def misfits(questions: Questions, vocab: Vocab | None, block_size: int) -> list[Finding]:
     """What a model cannot take: characters the vocabulary (if given) lacks, examples longer than the block."""
     found: list[Finding] = []
+    asked = set().union(*(row.text + (row.answer or "") for row in questions))
+    if vocab is not None and not vocab.missing("".join(asked)):
+        vocab = None  # every row can be read: none need be looked at
     for row in questions:
+        if vocab is None and row.example_length() <= block_size:
+            continue
         notes = Notes(row.path or questions.path)
         if vocab is not None and (missing := vocab.missing(row.text + (row.answer or ""))):
             names = ", ".join(f"{character!r} (U+{ord(character):04X})" for character in missing[:4])

@@ -89,7 +89,7 @@ def read_relations(path: Path) -> tuple[Relation, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Placed:
     """A row with its question, subject and relation; the last two empty where no form fits."""
 

@@ -21,7 +21,7 @@ SUBJECT_FIELDS = ("subj", "subject")
 RELATION_FIELDS = ("relation", "prop")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One question as found. `answers` is None without an answer column, () when the column is empty."""
 
