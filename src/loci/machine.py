@@ -13,7 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -54,10 +54,6 @@ class Machine:
             f"{self.cpu}, {cores} ({self.simd}), {self.memory_gb:.0f} GB{gpus}; "
             f"{self.system}, Python {self.python}, PyTorch {self.torch} with {self.blas}, threads: {self.threads}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
 
 
 def look() -> Machine:

@@ -34,7 +34,7 @@ def test_a_longer_text_grows_the_block(capsys: pytest.CaptureFixture[str]) -> No
         (["vanila"], "unknown variant 'vanila' (did you mean 'vanilla'? one of: vanilla, rope"),
         (["vanilla", "--n-head", "7"], "n_embd 256 is not divisible by n_head 7"),
         (["perceiver", "--bottleneck-dim", "129"], "longer than the block of 128"),
-        (["vanilla", "--length", "0"], "--length must be at least 1"),
+        (["vanilla", "--length", "0"], "--length must be from 1"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from loci.cli.interrupt import InterruptFlag
+from loci.cli.work import InterruptFlag
 from loci.cli.main import main
 from loci.experiments import EXPERIMENTS, trials
 from loci.experiments.abstain import run as abstain

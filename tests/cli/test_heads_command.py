@@ -47,7 +47,7 @@ def test_bad_input(capsys, tmp_path, treebank):
         ([str(run), "--conllu", str(broken)], "cycle.conllu:1: a cycle: 1 → 2 → 1"),
         ([str(tmp_path / "none"), "--conllu", str(treebank)], "no such run"),
         ([str(run), "--conllu", str(treebank), "--least", "1000"], "no relation has 1000 arcs"),
-        ([str(run), "--conllu", str(treebank), "--seeds", "0"], "at least 1"),
+        ([str(run), "--conllu", str(treebank), "--seeds", "0"], "--seeds must be from 1"),
     ):
         assert main(["heads", *arguments]) == 2
         assert message in capsys.readouterr().err

@@ -44,6 +44,6 @@ def test_bad_rows_are_one_line_and_leave_no_page(tmp_path, capsys):
     assert not (tmp_path / "r.html").exists()
     assert main(["report", str(tmp_path / "absent"), "--out", str(tmp_path / "r.html")]) == 2
     assert "no such file" in capsys.readouterr().err
-    for flag, value, said in (("--seed", "-1", "--seed must be from 0"), ("--window", "0", "or more, not")):
+    for flag, value, said in (("--seed", "-1", "--seed must be from 0"), ("--window", "0", "--window must be from 1")):
         assert main(["report", str(rows), flag, value]) == 2
         assert said in capsys.readouterr().err

@@ -12,7 +12,6 @@ examples:
 from __future__ import annotations
 
 import contextlib
-import json as json_format
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
 
 def ask(
-    run: Annotated[Path, tyro.conf.Positional],
-    questions: Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[QUESTION ...]")] = (),
+    run: Path,
+    questions: Annotated[tuple[str, ...], tyro.conf.arg(metavar="[QUESTION ...]")] = (),
     /,
     *,
     file: Path | None = None,
@@ -68,6 +67,7 @@ def ask(
         token: What the server asks for (default: the environment's LOCI_TOKEN).
     """
     from loci.answering.ask import load
+    from loci.cli.output import print_json
     from loci.text.questions import Questions
     from loci.training.distributed import Group
 
@@ -76,11 +76,12 @@ def ask(
     prompting = not questions and file is None and sys.stdin.isatty()
     if not questions and file is None and not prompting:
         questions = tuple(line for line in map(str.strip, sys.stdin) if line)
-    if not questions and file is None and not prompting:
-        raise LociError("nothing is asked", remedy='loci ask RUN "Where was Alfred Mele born?", or --file FILE')
+        if not questions:
+            remedy = 'loci ask RUN "Where was Alfred Mele born?", or --file FILE'
+            raise LociError("nothing is asked", remedy=remedy)
     options: dict[str, Any] = {"threshold": threshold, "alternatives": alternatives, "lines": lines}
     said = _lines(history) if history is not None else []
-    about: dict[str, object] = {"run": str(run)}
+    about: dict[str, object] = {"run": run}
     remarks: Sequence[str] = ()
     subjects: Sequence[str] = ()
     put: Callable[[Sequence[str] | Questions, Sequence[str]], list[Answer]]
@@ -101,7 +102,7 @@ def ask(
         put = lambda asked, before: loaded.ask_all(asked, history=before, candidates=allowed, **options)  # noqa: E731
         remarks, subjects = loaded.remarks, loaded.subjects
         calibrated = loaded.confidence.calibrator is not None
-        about |= {"model": loaded.loaded.hash, "calibrated": calibrated, "remarks": list(remarks)}
+        about |= {"model": loaded.loaded.hash, "calibrated": calibrated, "remarks": remarks}
         more = Questions.read(file, relations=loaded.loaded.relations) if file is not None else ()
     if prompting:
         _prompt(lambda text, before: put([text], before)[0], said, subjects)
@@ -113,8 +114,7 @@ def ask(
     if not group.first:
         return
     if json:
-        about["answers"] = [answer.as_dict() for answer in answers]
-        print(json_format.dumps(about, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json({**about, "answers": [answer.as_dict() for answer in answers]})
         return
     from rich.console import Console
 

@@ -13,12 +13,12 @@ import math
 import statistics
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tyro
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from loci.cli.output import print_json
+from loci.errors import LociError
 
 TIMEOUT_SECONDS = 3600
 
@@ -46,9 +46,8 @@ class Ratio:
 
     def cells(self) -> tuple[str, ...]:
         """For a table."""
-        spread = (
-            f"{_short(self.median)} ({_short(min(self.ratios))}–{_short(max(self.ratios))}, n = {len(self.ratios)})"
-        )
+        median, least, most = map(_short, (self.median, min(self.ratios), max(self.ratios)))
+        spread = f"{median} ({least}–{most}, n = {len(self.ratios)})"
         asked = "" if self.target is None else f"≥ {self.target:g} {'✓' if self.met else '✗'}"
         return self.script, self.what, self.against, spread, asked, self.note
 
@@ -73,6 +72,7 @@ def bench(
         json: Print JSON instead of a table.
     """
     from rich.console import Console
+    from rich.table import Table
 
     from loci import machine
     from loci.files import write_text
@@ -84,12 +84,13 @@ def bench(
         found += ratios_of(script.stem, _run(script, quick))
     about = machine.look()
     if json:
-        rows = [{**vars(row), "ratios": list(row.ratios), "met": row.met} for row in found]
-        print(
-            json_format.dumps({"machine": about.to_dict(), "quick": quick, "rows": rows}, indent=2, ensure_ascii=False)
-        )
+        rows = [{**vars(row), "met": row.met} for row in found]
+        print_json({"machine": about, "quick": quick, "rows": rows})
     else:
-        Console(highlight=False, markup=False).print(_table(found))
+        table = Table(*HEADINGS)
+        for row in found:
+            table.add_row(*row.cells())
+        Console(highlight=False, markup=False).print(table)
     if out is not None:
         write_text(out, markdown(found, about.describe(), quick=quick))
         console.print(f"written: {out}", markup=False)
@@ -97,8 +98,6 @@ def bench(
 
 
 def _folder(folder: Path | None) -> Path:
-    from loci.errors import LociError
-
     for place in (folder,) if folder is not None else (Path("benchmarks"), Path(__file__).parents[3] / "benchmarks"):
         if place is not None and place.is_dir():
             return place
@@ -107,8 +106,6 @@ def _folder(folder: Path | None) -> Path:
 
 def chosen(folder: Path, only: tuple[str, ...] = ()) -> list[Path]:
     """The scripts that report ratios. A name with an underscore before it is a part of others."""
-    from loci.errors import LociError
-
     scripts = {path.stem: path for path in sorted(folder.glob("[a-z]*.py"))}
     reporting = [name for name, path in scripts.items() if '"ratios"' in path.read_text(encoding="utf-8")]
     if unknown := sorted(set(only) - set(reporting)):
@@ -121,8 +118,6 @@ def _run(script: Path, quick: bool) -> Any:
     import subprocess
     import sys
 
-    from loci.errors import LociError
-
     command = [sys.executable, str(script), "--json", *(["--quick"] if quick else [])]
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=TIMEOUT_SECONDS, check=False)
@@ -133,25 +128,18 @@ def _run(script: Path, quick: bool) -> Any:
             return json_format.loads(done.stdout)
     except json_format.JSONDecodeError:
         pass
-    raise LociError(
-        f"ended with {done.returncode} and no figures", path=script, remedy=f"run it by itself: python {script}"
-    )
+    remedy = f"run it by itself: python {script}"
+    raise LociError(f"ended with {done.returncode} and no figures", path=script, remedy=remedy)
 
 
 def ratios_of(script: str, result: Any) -> list[Ratio]:
     """The rows of a script's output: a list of them, or an object that holds it as `rows`."""
     rows = result.get("rows", []) if isinstance(result, dict) else result
+    said = [row for row in rows if row.get("ratios")]
+    ratios = [tuple(map(float, row["ratios"])) for row in said]
     return [
-        Ratio(
-            script,
-            row["what"],
-            row.get("slow", ""),
-            tuple(float(ratio) for ratio in row["ratios"]),
-            row.get("target"),
-            row.get("note", ""),
-        )
-        for row in rows
-        if row.get("ratios")
+        Ratio(script, row["what"], row.get("slow", ""), own, row.get("target"), row.get("note", ""))
+        for row, own in zip(said, ratios, strict=True)
     ]
 
 
@@ -159,15 +147,6 @@ def _short(value: float) -> str:
     """Three digits."""
     digits = max(0, 2 - math.floor(math.log10(value))) if value > 0 else 2
     return f"{value:.{min(digits, 3)}f}"
-
-
-def _table(found: list[Ratio]) -> Table:
-    from rich.table import Table
-
-    table = Table(*HEADINGS)
-    for row in found:
-        table.add_row(*row.cells())
-    return table
 
 
 def markdown(found: list[Ratio], machine: str, *, quick: bool) -> str:

@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 
 import tyro
 
-from loci.text.diagnosis import CheckedFile, Diagnosis, diagnose
-from loci.text.figures import QuestionFigures
+from loci.cli.output import print_json, print_table
+from loci.text.diagnosis import Diagnosis, diagnose
 from loci.text.findings import KINDS, SEVERITIES, Finding
 from loci.text.relations import relations_from
 from loci.text.repair import Repaired, write_repaired
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
 SHOWN_OF_A_KIND = 8
@@ -63,7 +62,12 @@ def check(
         guest = corpus if any(file.guest for file in diagnosis.files) else None  # not copied: still to be held against
         remaining = diagnose(repaired.folder, block_size=block_size, corpus=guest, relations=relations)
     if json:
-        _print_json(diagnosis, repaired, remaining)
+        data = diagnosis.as_dict()
+        if repaired is not None:
+            written = {"folder": repaired.folder, "written": repaired.written, "lost": repaired.lost}
+            counts = {"changes": len(repaired.changes), "errors_left": remaining.count("error")}
+            data["repair"] = {**written, **counts}
+        print_json(data)
     else:
         from rich.console import Console
 
@@ -71,28 +75,11 @@ def check(
     return 0 if remaining.ok and not (repaired and repaired.lost) else 1
 
 
-def _print_json(diagnosis: Diagnosis, repaired: Repaired | None, remaining: Diagnosis) -> None:
-    import json
-
-    data = diagnosis.as_dict()
-    if repaired is not None:
-        data["repair"] = {
-            "folder": str(repaired.folder),
-            "written": list(repaired.written),
-            "lost": list(repaired.lost),
-            "changes": len(repaired.changes),
-            "errors_left": remaining.count("error"),
-        }
-    print(json.dumps(data, indent=2, ensure_ascii=False))
-
-
 def _print(
     console: Console, diagnosis: Diagnosis, repaired: Repaired | None, remaining: Diagnosis, *, everything: bool
 ) -> None:
-    for table in (_corpus_table(diagnosis), _question_table(diagnosis)):
-        if table.row_count:
-            console.print(table)
-            console.print()
+    _print_corpora(diagnosis)
+    _print_questions(diagnosis)
     for (_, kind), group in itertools.groupby(diagnosis.findings, key=lambda found: (found.severity, found.kind)):
         _print_kind(console, kind, list(group), everything)
     console.print(_summary(diagnosis), soft_wrap=True)
@@ -100,49 +87,30 @@ def _print(
         console.print(_repair_summary(repaired, remaining), soft_wrap=True)
 
 
-def _table(title: str, *right: str, left: tuple[str, ...] = ()) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), collapse_padding=True, header_style="bold")
-    table.add_column(title, no_wrap=True)
-    for name in left:
-        table.add_column(name)
-    for name in right:
-        table.add_column(name, justify="right")
-    return table
-
-
-def _corpus_table(diagnosis: Diagnosis) -> Table:
-    names = ("lines", "subjects", "no subject", "characters", "symbols", "length: min · median · p90 · max")
-    table = _table("corpus", *names)
+def _print_corpora(diagnosis: Diagnosis) -> None:
+    rows = []
     for file in diagnosis.files:
         if figures := file.corpus:
             lengths = figures.lengths
             counts = (figures.lines, figures.subjects, figures.no_subject, figures.characters, figures.symbols)
             spread = (lengths.shortest, lengths.median, lengths.p90, lengths.longest) if lengths else ()
-            table.add_row(file.path.name, *(f"{n:,}" for n in counts), " · ".join(f"{n:,.0f}" for n in spread))
-    return table
+            rows.append((file.path.name, *counts, " · ".join(f"{n:,.0f}" for n in spread)))
+    names = ("lines", "subjects", "no subject", "characters", "symbols", "length: min · median · p90 · max")
+    if rows:
+        print_table(("corpus", *names), rows, right=True)
+        print()
 
 
-def _question_table(diagnosis: Diagnosis) -> Table:
+def _print_questions(diagnosis: Diagnosis) -> None:
     """A row for each relation that a file asks."""
-    numbers = ("asked", "answers", "most common", "in own line", "taught")
-    table = _table("questions", *numbers, left=("role", "relation"))
+    rows: list[tuple[object, ...]] = []
     for file in diagnosis.files:
-        for name, figures in _relations(file):
+        for name, _, figures in file.relations:
             n = figures.answered
             top = f"{figures.top_answer} {_share(figures.top_count, n)}" if figures.top_answer else "–"
-            table.add_row(
-                file.path.name,
-                file.role,
-                name or "–",
-                f"{figures.questions:,}",
-                f"{figures.distinct_answers:,}" if n else "–",
-                top,
-                _share(figures.in_own_line, n),
-                _share(figures.taught, n),
-            )
+            shares = (top, _share(figures.in_own_line, n), _share(figures.taught, n))
+            answers = figures.distinct_answers if n else None
+            rows.append((file.path.name, file.role, name or "–", figures.questions, answers, *shares))
     forms = {name: templates for file in diagnosis.files for name, templates, _ in file.relations if templates}
     notes = [f"{name}: {' · '.join(templates[:3])}" for name, templates in forms.items()]
     if any(file.questions and file.questions.in_own_line is not None for file in diagnosis.files):
@@ -150,13 +118,10 @@ def _question_table(diagnosis: Diagnosis) -> Table:
             "answers: how many different ones. in own line: a line about the subject contains the answer, which is the "
             "most the corpus can teach. taught: some train question has the same answer."
         )
-    table.caption = "\n".join(notes) or None
-    table.caption_justify = "left"
-    return table
-
-
-def _relations(file: CheckedFile) -> list[tuple[str, QuestionFigures]]:
-    return [(name, figures) for name, _, figures in file.relations]
+    names = ("questions", "role", "relation", "asked", "answers", "most common", "in own line", "taught")
+    if rows:
+        print_table(names, rows, note="\n".join(notes))
+        print()
 
 
 def _share(count: int | None, total: int) -> str:
@@ -178,18 +143,15 @@ def _print_kind(console: Console, kind: str, group: list[Finding], everything: b
     rows.add_column(overflow="fold")
     shown = group if everything else group[:SHOWN_OF_A_KIND]
     for found in shown:
+        name = found.path.name if found.path else ""
+        where = f"{name}:{found.line}" if found.line is not None else name
         rows.add_row(
-            Text("    " + _where(found)), Text(found.message + (" (repaired while reading)" if found.repaired else ""))
+            Text(f"    {where}"), Text(found.message + (" (repaired while reading)" if found.repaired else ""))
         )
     console.print(rows)
     if len(group) > len(shown):
         console.print(Text(f"    … and {len(group) - len(shown):,} more (--all shows them)", style="dim"))
     console.print()
-
-
-def _where(found: Finding) -> str:
-    name = found.path.name if found.path else ""
-    return f"{name}:{found.line}" if found.line is not None else name
 
 
 def _plural(count: int, word: str) -> str:

@@ -11,10 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
-    from loci.model.config import GPTConfig
-    from loci.model.cost import LayerCost, ModelCost
+    from loci.model.cost import LayerCost
 
 
 def cost(
@@ -45,62 +42,34 @@ def cost(
         dropout: Share dropped in training; with 0 the fused attention keeps no length × length matrix.
         json: Print JSON instead of a table.
     """
-    from loci.errors import LociError
+    from loci.cli.output import print_json, print_table
     from loci.model.config import GPTConfig
     from loci.model.cost import at_length, growth, model_cost
     from loci.model.variants import VARIANTS
 
-    for name, value in (("length", length), ("batch", batch)):
-        if value < 1:
-            raise LociError(f"--{name} must be at least 1, it is {value}")
-    course = GPTConfig(
-        vocab_size=vocab_size,
-        n_layer=n_layer,
-        n_head=n_head,
-        n_embd=n_embd,
-        bottleneck_dim=bottleneck_dim,
-        embd_pdrop=dropout,
-        attn_pdrop=dropout,
-        resid_pdrop=dropout,
-    )
+    sizes = {"n_layer": n_layer, "n_head": n_head, "n_embd": n_embd, "bottleneck_dim": bottleneck_dim}
+    drops = {"embd_pdrop": dropout, "attn_pdrop": dropout, "resid_pdrop": dropout}
+    course = GPTConfig(vocab_size, **sizes, **drops)  # type: ignore[arg-type]  # names and kinds are those above
     names = list(VARIANTS) if variant is None else [variant]
-    configs: dict[str, GPTConfig] = {name: VARIANTS[name].apply(at_length(course, length)) for name in names}
+    configs = {name: VARIANTS[name].apply(at_length(course, length)) for name in names}
     costs = {name: model_cost(config, length, batch) for name, config in configs.items()}
+    size = f"{batch} × {length} characters"
     if json:
-        _print_json(configs, costs)
-        return
-    from rich.console import Console
-
-    if variant is None:
-        table = _comparison(costs, {name: growth(config, length) for name, config in configs.items()})
+        rows = [{"variant": name, "config": configs[name], **costs[name].to_dict()} for name in names]
+        print_json(rows if variant is None else rows[0])
+    elif variant is None:
+        body = []
+        for name, config in configs.items():
+            parameters, forward, _, _, kept, cache = _cells(costs[name].total)
+            body.append((name, parameters, forward, kept, cache, f"{growth(config, length):.2f}"))
+        note = f"{CAPTION} growth: exponent of the FLOPs between this length and its double, latents fixed."
+        headers = ("variant", "parameters", "forward", "kept", "cache", "growth")
+        print_table(headers, body, title=size, note=note, right=True)
     else:
-        table = _layers(variant, VARIANTS[variant].summary, costs[variant])
-    Console(highlight=False).print(table)
-
-
-def _print_json(configs: dict[str, GPTConfig], costs: dict[str, ModelCost]) -> None:
-    import json
-
-    rows = [{"variant": name, "config": configs[name].to_dict(), **costs[name].to_dict()} for name in costs]
-    print(json.dumps(rows[0] if len(rows) == 1 else rows, indent=2))
-
-
-def _table(title: str, caption: str, first: str, *columns: str) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.title_justify = table.caption_justify = "left"
-    table.add_column(first, no_wrap=True)
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-def _row(layer: LayerCost) -> list[str]:
-    flops = (layer.forward_flops, layer.backward_flops)
-    sizes = (layer.weight_bytes, layer.activation_bytes, layer.cache_bytes)
-    return [f"{layer.parameters:,}", *map(_flops, flops), *map(_bytes, sizes)]
+        headers = ("layer", "parameters", "forward", "backward", "weights", "kept", "cache")
+        layers = [(layer.name, *_cells(layer)) for layer in (*costs[variant].layers, costs[variant].total)]
+        title = f"{variant} ({VARIANTS[variant].summary}): {size}"
+        print_table(headers, layers, title=title, note=CAPTION, right=True)
 
 
 CAPTION = (
@@ -109,34 +78,10 @@ CAPTION = (
 )
 
 
-def _layers(variant: str, summary: str, costs: ModelCost) -> Table:
-    table = _table(
-        f"{variant} ({summary}): {costs.batch} × {costs.length} characters",
-        CAPTION,
-        "layer",
-        "parameters",
-        "forward",
-        "backward",
-        "weights",
-        "kept",
-        "cache",
-    )
-    for layer in costs.layers:
-        table.add_row(layer.name, *_row(layer))
-    table.add_section()
-    table.add_row("total", *_row(costs.total), style="bold")
-    return table
-
-
-def _comparison(costs: dict[str, ModelCost], exponents: dict[str, float]) -> Table:
-    some = next(iter(costs.values()))
-    caption = f"{CAPTION} growth: exponent of the FLOPs between this length and its double, latents fixed."
-    title = f"{some.batch} × {some.length} characters"
-    table = _table(title, caption, "variant", "parameters", "forward", "kept", "cache", "growth")
-    for name, cost in costs.items():
-        parameters, forward, _, _, kept, cache = _row(cost.total)
-        table.add_row(name, parameters, forward, kept, cache, f"{exponents[name]:.2f}")
-    return table
+def _cells(layer: LayerCost) -> list[str]:
+    flops = (layer.forward_flops, layer.backward_flops)
+    sizes = (layer.weight_bytes, layer.activation_bytes, layer.cache_bytes)
+    return [f"{layer.parameters:,}", *map(_flops, flops), *map(_bytes, sizes)]
 
 
 def _flops(count: int) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loci.cli.course_flags import FILES, USES, parser, with_underscores
-from loci.cli.interrupt import InterruptFlag
+from loci.cli.work import InterruptFlag
 from loci.errors import LociError
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ def doctor(json: bool = False) -> None:
     import statistics
 
     from loci import machine
+    from loci.cli.output import print_json
     from loci.training.device import choose, has_bf16, plan
     from loci.training.memory import keep_freed_memory
 
@@ -34,26 +34,23 @@ def doctor(json: bool = False) -> None:
     keeps = keep_freed_memory()
     with machine.denormals_flushed() as flushes:
         pass  # only to see whether the processor can
+    rate_summary = (("median", statistics.median), ("low", min), ("high", max))
     advice = advise(found, probe, extras, keeps_memory=keeps, flushes=flushes)
     result: dict[str, Any] = {
-        **found.to_dict(),
+        **vars(found),
         "device": str(choose()),
         "training": plan(choose()),
         "bf16": [kind for kind in ("cpu", "cuda") if has_bf16(kind)],
         "probe_ms": {count: round(1000 * spent, 3) for count, spent in probe.seconds},
         "best_threads": probe.best,
-        "gemm_gflops": {
-            "median": round(statistics.median(rates), 1),
-            "low": round(min(rates), 1),
-            "high": round(max(rates), 1),
-        },
+        "gemm_gflops": {name: round(of(rates), 1) for name, of in rate_summary},
         "keeps_freed_memory": keeps,
         "flushes_denormals": flushes,
         "extras": {extra.name: list(extra.missing) for extra in extras},
         "advice": advice,
     }
     if json:
-        print(json_format.dumps(result, indent=2, ensure_ascii=False))
+        print_json(result)
     else:
         _print(found, probe, extras, result)
 
@@ -69,13 +66,11 @@ def advise(found: Machine, probe: Probe, extras: list[Extra], *, keeps_memory: b
     if probe.best < found.threads:
         lines.append(f"{probe.best} threads are faster than {found.threads} now: loci train chooses them by itself")
     if found.threads < found.cores and probe.best > found.threads:
-        lines.append(
-            f"only {found.threads} of {found.cores} cores are used: unset OMP_NUM_THREADS, or loci train --threads"
-        )
+        used = f"only {found.threads} of {found.cores} cores are used"
+        lines.append(f"{used}: unset OMP_NUM_THREADS, or loci train --threads")
     if found.free_gb < LITTLE_MEMORY_GB:
-        lines.append(
-            f"{found.free_gb:.1f} GB of memory are free: train with --set STAGE.accumulate=4, or a small batch"
-        )
+        free = f"{found.free_gb:.1f} GB of memory are free"
+        lines.append(f"{free}: train with --set STAGE.accumulate=4, or a small batch")
     if not keeps_memory:
         lines.append("the C library gives freed memory back at once: training is about a sixth slower than with glibc")
     if not flushes:

@@ -11,12 +11,9 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import tyro
+from typing import TYPE_CHECKING, Any
 
 from loci.errors import LociError
 
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    run: Annotated[Path | None, tyro.conf.Positional] = None,
+    run: Path | None = None,
     /,
     *,
     questions: Path,
@@ -59,16 +56,17 @@ def evaluate(
         json: Print JSON instead of a sentence.
     """
     from loci.api import Evaluation, Run
+    from loci.cli.output import print_json
+    from loci.data.prompts import I_DONT_KNOW
     from loci.evaluation.rows import write_rows
     from loci.files import write_text
     from loci.text.questions import Questions
 
     if (run is None) == (predictions is None):
         raise LociError("give either a run to ask or --predictions FILE to score")
-    if calibrate and run is None:
-        raise LociError("only a run can be calibrated", remedy="give the run, without --predictions")
-    if alternatives and run is None:
-        raise LociError("only a run can be asked for alternatives", remedy="give the run, without --predictions")
+    for wanted, what in ((calibrate, "calibrated"), (alternatives, "asked for alternatives")):
+        if wanted and run is None:
+            raise LociError(f"only a run can be {what}", remedy="give the run, without --predictions")
     asked = Questions.read(questions)
     if run is not None and out is None:
         out = _place(run, questions, asked)
@@ -101,12 +99,12 @@ def evaluate(
         if not group.first:
             return
     if text is not None:
-        write_text(text, "".join(" ".join(_said(row).split("\n")) + "\n" for row in found.rows))
+        said = (I_DONT_KNOW if row.abstained else row.prediction for row in found.rows)
+        write_text(text, "".join(answer.replace("\n", " ") + "\n" for answer in said))
     fitted = _calibrate(run, loaded, asked, found.rows, confidence_target) if calibrate and run is not None else None
     if json:
-        about = {"predictions": str(out) if out else None, "replaced": replaced}
         calibration = {"calibration": fitted.as_dict()} if fitted is not None else {}
-        print(json_format.dumps({**_figures(found), **about, **calibration}))
+        print_json({**_figures(found), "predictions": out, "replaced": replaced, **calibration})
         return
     for line in _sentences(found):
         print(line)
@@ -117,7 +115,6 @@ def evaluate(
 
 
 def _figures(found: Evaluation) -> dict[str, Any]:
-    from loci.evaluation.json_data import to_json
     from loci.evaluation.metrics import by_relation
 
     rate = found.accuracy
@@ -126,14 +123,11 @@ def _figures(found: Evaluation) -> dict[str, Any]:
         result |= {"accuracy": rate.value, "low": rate.low, "high": rate.high}
     if len(own := by_relation(found.rows)) > 1:
         result["relations"] = {name: {"scored": one.n, "correct": one.successes} for name, one in own.items()}
-    result |= {"withheld": sum(row.abstained for row in found.rows), "probabilities": to_json(found.probabilities)}
+    result |= {"withheld": sum(row.abstained for row in found.rows), "probabilities": found.probabilities}
     if found.answered is not None and found.accuracy_if_answered is not None:
         given = found.accuracy_if_answered
-        result |= {
-            "answered": found.answered.successes,
-            "answered_scored": given.n,
-            "answered_correct": given.successes,
-        }
+        result["answered"] = found.answered.successes
+        result |= {"answered_scored": given.n, "answered_correct": given.successes}
     return result
 
 
@@ -158,12 +152,6 @@ def _sentences(found: Evaluation) -> Iterator[str]:
             f"probabilities: Brier {worth.brier}; ECE {worth.ece:.3f}; "
             f"AUROC right/wrong {worth.auroc}; AURC {worth.aurc:.3f}"
         )
-
-
-def _said(row: Row) -> str:
-    from loci.data.prompts import I_DONT_KNOW
-
-    return I_DONT_KNOW if row.abstained else row.prediction
 
 
 def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, rows: Sequence[Row], level: float) -> RunCalibration:

@@ -13,7 +13,6 @@ import ast
 import dataclasses
 import html
 import inspect
-import json as json_format
 import re
 import textwrap
 import typing
@@ -95,9 +94,9 @@ def watched(carry_out: Callable[[Hooks], Report], page: Path, *, json: bool) -> 
     from rich.console import Console
 
     from loci import machine
-    from loci.cli.interrupt import InterruptFlag
+    from loci.cli.output import print_json
     from loci.cli.progress import ProgressBar
-    from loci.cli.threads import choose_threads
+    from loci.cli.work import InterruptFlag, choose_threads
     from loci.experiments.trials import Hooks, Stopped
 
     console = Console(stderr=json)
@@ -120,7 +119,7 @@ def watched(carry_out: Callable[[Hooks], Report], page: Path, *, json: bool) -> 
             console.print("stopped; the same command goes on from here")
             return 130
     if json:
-        print(json_format.dumps(report.numbers, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(report.numbers)
         return 0
     _show(console, report)
     console.print(f"page: {page}", highlight=False, markup=False)
@@ -133,12 +132,11 @@ def _list(*, json: bool = False) -> int:
     Args:
         json: Print JSON instead of a table.
     """
-    from loci.cli.table import print_table
+    from loci.cli.output import print_json, print_table
     from loci.experiments import EXPERIMENTS
 
     if json:
-        rows = [{"experiment": name, "asks": found.asks} for name, found in EXPERIMENTS.items()]
-        print(json_format.dumps(rows, indent=2, ensure_ascii=False))
+        print_json([{"experiment": name, "asks": found.asks} for name, found in EXPERIMENTS.items()])
     else:
         print_table(("experiment", "what it asks"), [(name, found.asks) for name, found in EXPERIMENTS.items()])
         print("loci experiment NAME --help shows its flags")

@@ -8,16 +8,9 @@ examples:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 
-def export(
-    run: Annotated[Path, tyro.conf.Positional],
-    out: Annotated[Path, tyro.conf.Positional],
-    to: str = "hf",
-) -> None:
+def export(run: Path, out: Path, /, *, to: str = "hf") -> None:
     """Write a run for another tool, into a new folder.
 
     Args:

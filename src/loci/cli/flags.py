@@ -29,7 +29,7 @@ BOUNDS = {
     "draws": (1, 10_000),
     "alternatives": (0, 1_000),
     "save_every": (1, 10**12),
-    "length": (0, 10**7),
+    "length": (1, 10**7),
     "order": (1, 100),
     "n": (1, 10_000),
     "n_layer": (1, 10_000),
@@ -39,6 +39,12 @@ BOUNDS = {
     "bottleneck_dim": (1, 10**6),
     "batch": (1, 10**9),
     "lines": (0, 10_000),
+    "limit": (0, 10**12),
+    "least": (1, 10**12),
+    "seeds": (1, 10_000),
+    "window": (1, 10**9),
+    "port": (0, 65535),
+    "queue": (1, 10_000),
 }
 
 OPTIONS = (
@@ -49,22 +55,10 @@ OPTIONS = (
 
 
 def call_with_flags(
-    command: Callable[..., Any],
-    args: Sequence[str],
-    *,
-    prog: str,
-    description: str | None = None,
-    use_underscores: bool = False,
+    command: Callable[..., Any], args: Sequence[str], *, prog: str, description: str | None = None
 ) -> int:
     """Parse `args` by the function's signature and call it; returns the exit code."""
-    result = tyro.cli(
-        _readable(command),
-        args=list(args),
-        prog=prog,
-        description=description,
-        config=OPTIONS,
-        use_underscores=use_underscores,
-    )
+    result = tyro.cli(_readable(command), args=list(args), prog=prog, description=description, config=OPTIONS)
     return int(result or 0)
 
 

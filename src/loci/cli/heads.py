@@ -7,19 +7,15 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-import tyro
-
-from loci.cli.table import print_table
+from loci.cli.output import print_json, print_table
 from loci.errors import LociError
 
 
 def heads(
-    run: Annotated[Path, tyro.conf.Positional],
+    run: Path,
     /,
     *,
     conllu: Path,
@@ -47,10 +43,6 @@ def heads(
     from loci.report.attention.heads_page import heads_page, pooled_rates
     from loci.training.checkpoint import load_model
 
-    if seeds < 1 or least < 1:
-        raise LociError(f"--seeds and --least must be at least 1, they are {seeds} and {least}")
-    if limit < 0:
-        raise LociError(f"--limit must not be negative, it is {limit}")
     bank = read_conllu(conllu, limit=limit or None)
     loaded = load_model(run)
     sentences = readable(bank.parses, loaded.vocab, loaded.model.config.block_size, unknown)
@@ -66,17 +58,15 @@ def heads(
     chance = pooled_rates(twins)
     if json:
         counts = {"read": len(sentences.parses), "unknown": sentences.unknown, "too_long": sentences.too_long}
-        result: dict[str, Any] = {
+        relations = [{**vars(one), "untrained": chance[one.relation, one.direction]} for one in report.relations]
+        result = {
             "sentences": {**counts, "masked_characters": sentences.masked, "respelt": bank.respelt},
-            "relations": [
-                {**asdict(score), "untrained": asdict(chance[score.relation, score.direction])}
-                for score in report.relations
-            ],
-            "trees": asdict(report.trees),
-            "untrained_trees": [asdict(twin.trees) for twin in twins],
-            "page": str(out) if out else None,
+            "relations": relations,
+            "trees": report.trees,
+            "untrained_trees": [twin.trees for twin in twins],
+            "page": out,
         }
-        print(json_format.dumps(result))
+        print_json(result)
         return
     print_table(
         ("relation", "direction", "arcs", "best head, %", "layer.head", "best distance, %", "back", "untrained, %"),

@@ -11,16 +11,9 @@ examples:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 
-def import_(
-    source: Annotated[Path, tyro.conf.Positional],
-    out: Annotated[Path, tyro.conf.Positional],
-    kind: str = "hf",
-) -> None:
+def import_(source: Path, out: Path, /, *, kind: str = "hf") -> None:
     """Make a run of another tool's model.
 
     Args:

@@ -10,19 +10,14 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import tyro
-
-from loci.cli.table import print_table
+from loci.cli.output import print_json, print_table
 from loci.errors import LociError
 
 
 def lab(
-    name: Annotated[str | None, tyro.conf.Positional] = None,
+    name: str | None = None,
     /,
     *,
     out: Path | None = None,
@@ -57,7 +52,7 @@ def lab(
     if name is None:
         rows = [(key, exercise.statement) for key, exercise in EXERCISES.items()]
         if json:
-            print(json_format.dumps([{"name": key, "statement": line} for key, line in rows], ensure_ascii=False))
+            print_json([{"name": key, "statement": line} for key, line in rows])
         else:
             print_table(("exercise", "statement"), rows)
             print("loci lab NAME carries one out and writes its figures to lab/NAME.html")
@@ -84,8 +79,7 @@ def lab(
 
         lab_page(name, exercise, result).write(page)
     if json:
-        whole = {"name": name, **exercise.to_dict(), **asdict(result), "page": str(page) if page else None}
-        print(json_format.dumps(whole, ensure_ascii=False))
+        print_json({"name": name, **exercise.to_dict(), **vars(result), "page": page})
         return
     print(f"{name}: {exercise.statement}\n")
     if result.rows:

@@ -12,7 +12,6 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,7 +27,7 @@ SHOWN = 5
 
 
 def learn(
-    folder: Annotated[Path | None, tyro.conf.Positional] = None,
+    folder: Path | None = None,
     /,
     *,
     out: Path = Path("run"),
@@ -53,9 +52,9 @@ def learn(
         json: Print the outcome as JSON.
     """
     from loci import machine
-    from loci.cli.interrupt import InterruptFlag
+    from loci.cli.output import print_json
     from loci.cli.progress import ProgressBar
-    from loci.cli.threads import choose_threads
+    from loci.cli.work import InterruptFlag, choose_threads
     from loci.learn import learn as learn_folder
     from loci.learn import make_plan
     from loci.text.diagnosis import diagnose
@@ -76,17 +75,13 @@ def learn(
         say(_expected(plan))
         bar = ProgressBar()
         learned = learn_folder(
-            plan,
-            out,
-            observers=lambda run: [bar],
-            should_stop=lambda: interrupted.raised,
-            labelling=bar.labelling,
+            plan, out, observers=lambda run: [bar], should_stop=lambda: interrupted.raised, labelling=bar.labelling
         )
     if learned is None:
         say(f"stopped; go on with the same command: loci learn {folder} --out {out}")
         return 130
     if json:
-        print(json_format.dumps({**learned.as_dict(), "chosen": list(plan.reasons)}, indent=2, ensure_ascii=False))
+        print_json({**learned.as_dict(), "chosen": plan.reasons})
         return 0
     for line in _outcome(learned, plan):
         say(line)

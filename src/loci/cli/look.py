@@ -7,16 +7,12 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 
 def look(
-    run: Annotated[Path, tyro.conf.Positional],
-    question: Annotated[str, tyro.conf.Positional],
+    run: Path,
+    question: str,
     /,
     *,
     answer: str | None = None,
@@ -43,6 +39,7 @@ def look(
     from loci.answering.answer import Answer
     from loci.answering.answerer import make_answerer
     from loci.attention_lab.looking import look as look_at
+    from loci.cli.output import print_json
     from loci.report.attention.look_page import look_page
     from loci.text.questions import Question, Questions
     from loci.training.checkpoint import load_model
@@ -55,30 +52,17 @@ def look(
     generator = torch.Generator().manual_seed(seed)
     view = look_at(loaded.model, loaded.vocab, found, generator=generator, given=answer, subject=subject, draws=draws)
     look_page(view, run.name).write(out)
-    trace = view.trace
+    trace, corrupted = view.trace, float(view.trace.corrupted.mean())
     if json:
-        print(
-            json_format.dumps(
-                {
-                    "question": question,
-                    "recited": view.recited,
-                    "answer": view.answer,
-                    "probability": view.probability,
-                    "subject": question[view.subject[0] : view.subject[1]],
-                    "appears": view.lens.appears,
-                    "causal_trace": {
-                        "log_probability": {"clean": trace.clean, "corrupted": float(trace.corrupted.mean())},
-                        "effect": trace.effect(trace.restored).tolist(),
-                        "group_effect": dict(
-                            zip(trace.groups, trace.effect(trace.restored_groups).T.tolist(), strict=True)
-                        ),
-                        "draws": len(trace.corrupted),
-                    },
-                    "page": str(out),
-                },
-                ensure_ascii=False,
-            )
-        )
+        causal_trace = {
+            "log_probability": {"clean": trace.clean, "corrupted": corrupted},
+            "effect": trace.effect(trace.restored).tolist(),
+            "group_effect": dict(zip(trace.groups, trace.effect(trace.restored_groups).T.tolist(), strict=True)),
+            "draws": len(trace.corrupted),
+        }
+        said = {name: getattr(view, name) for name in ("recited", "answer", "probability")}
+        named = {"subject": question[view.subject[0] : view.subject[1]], "appears": view.lens.appears}
+        print_json({"question": question, **said, **named, "causal_trace": causal_trace, "page": out})
         return
     if view.recited is not None:
         print(f"recites: {view.recited}")
@@ -88,7 +72,6 @@ def look(
         for symbol, layer in zip(view.answer_symbols, view.lens.appears, strict=True)
     )
     print(f"from which block each character stays on top (0 is the embedding): {told}")
-    corrupted = float(trace.corrupted.mean())
     print(
         f"with noise on the name the log-probability of its first character is {corrupted:.2f}, not {trace.clean:.2f}"
     )

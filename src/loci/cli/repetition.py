@@ -7,14 +7,9 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import tyro
-
-from loci.cli.table import print_table
+from loci.cli.output import print_json, print_table
 from loci.errors import LociError
 
 MOST_CHARACTERS = 10**7
@@ -22,7 +17,7 @@ MOST_CHARACTERS = 10**7
 
 
 def repetition(
-    run: Annotated[Path | None, tyro.conf.Positional] = None,
+    run: Path | None = None,
     /,
     *,
     text: Path | None = None,
@@ -62,10 +57,8 @@ def repetition(
     from loci.generation.repetition import find_loop
     from loci.generation.sampling import GREEDY
 
-    if samples < 1 or n < 1 or length <= n:
-        raise LociError(
-            f"--samples and --n must be at least 1 and --length more than --n, not {samples}, {n} and {length}"
-        )
+    if length <= n:
+        raise LociError(f"--length must be more than --n, they are {length} and {n}")
     if samples * length > MOST_CHARACTERS:
         raise LociError(
             f"--samples times --length is {samples * length:,}, at most {MOST_CHARACTERS:,} characters are generated",
@@ -93,8 +86,7 @@ def repetition(
         examples = [(name, start, decode(ids), find_loop(ids, least=2 * n)) for name, ids in greedy.items()]
         repetition_page(sweeps, examples, n=n, reference=reference, length=length, seed=seed).write(out)
     if json:
-        result = {name: [asdict(point) for point in points] for name, points in sweeps.items()}
-        print(json_format.dumps({"models": result, "text_itself": reference, "page": str(out) if out else None}))
+        print_json({"models": sweeps, "text_itself": reference, "page": out})
         return
     print_table(
         ("model", "setting", "value", f"seq-rep-{n}", f"distinct-{n}", "loops", "entered at", "period"),

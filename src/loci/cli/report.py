@@ -8,21 +8,17 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import tyro
 
 from loci.errors import LociError
 
-if TYPE_CHECKING:
-    from loci.evaluation.comparison.comparison import Comparison
-
 
 def report(
-    runs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN ...")],
+    runs: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="RUN ...")],
     /,
     *,
     out: Path = Path("report.html"),
@@ -56,8 +52,7 @@ def report(
     """
     import numpy as np
 
-    if window is not None and window < 1:
-        raise LociError(f"a window is 1 character or more, not {window}")
+    from loci.cli.output import print_json, print_table
     from loci.evaluation.comparison.artifacts import Sources, load_entries
     from loci.evaluation.comparison.comparison import compare
     from loci.evaluation.rows import read_rows
@@ -71,26 +66,18 @@ def report(
         path = pairs[1] if pairs is not None and error.line is not None else None
         raise LociError(error.message, path=path, line=error.line, remedy=error.remedy) from None
     if json:
-        print(json_format.dumps(found.as_dict(), indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(found.as_dict())
         return
     comparison_report(found, title=title, seed=seed).page().write(out)
-    _print(found)
+    rows = [
+        ("" if number else entry.name, split, entry.files[split], rate)
+        for _, entry, card in found
+        for number, (split, rate) in enumerate(card.accuracy.items())
+    ]
+    print_table(("run", "people", "questions", "exact match"), rows)
     for remark in found.remarks:
         print(f"loci report: {remark}", file=sys.stderr)
     for entry in found.entries:
         if (calibration := entry.context.calibration) is not None:
             print(f"{entry.name}: with its calibration, fitted on {calibration.questions}")
     print(f"page: {out}")
-
-
-def _print(found: Comparison) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table("run", "people", "questions", "exact match")
-    for _, entry, card in found:
-        for number, (split, rate) in enumerate(card.accuracy.items()):
-            name, last = "" if number else Text(entry.name), split == [*card.accuracy][-1]
-            table.add_row(name, split, Text(entry.files[split]), str(rate), end_section=last)
-    Console(highlight=False).print(table)

@@ -7,13 +7,10 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import tyro
+from typing import TYPE_CHECKING, Any
 
 from loci.errors import LociError
 
@@ -21,14 +18,14 @@ if TYPE_CHECKING:
     from loci.training.run import RunInfo
 
 
-def runs(folder: Annotated[Path, tyro.conf.Positional] = Path("."), json: bool = False) -> None:
+def runs(folder: Path = Path("."), /, *, json: bool = False) -> None:
     """List runs.
 
     Args:
         folder: Where to look: the folder itself and two levels below.
         json: Print JSON instead of a table.
     """
-    from loci.cli.table import print_table
+    from loci.cli.output import print_json, print_table
     from loci.training.run import describe, find_runs
 
     broken: list[LociError] = []
@@ -41,7 +38,7 @@ def runs(folder: Annotated[Path, tyro.conf.Positional] = Path("."), json: bool =
         for info, own in zip(found, differs, strict=True)
     ]
     if json:
-        print(json_format.dumps(rows, indent=2, ensure_ascii=False))
+        print_json(rows)
         return
     if not rows:
         print(f"no runs in {folder} (loci train makes one)")

@@ -8,19 +8,13 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import tyro
-
-LONGEST = 10**7
-"""Characters of one text: hours of writing."""
+from typing import Any
 
 
 def sample(
-    run: Annotated[Path, tyro.conf.Positional],
+    run: Path,
     /,
     *,
     prompt: str | None = None,
@@ -57,55 +51,34 @@ def sample(
     """
     import torch
 
-    from loci.errors import LociError
+    from loci.cli.output import print_json
     from loci.generation import Sampler, generate, stream
     from loci.generation.context import trained_window
     from loci.text.vocab import MASK_ID
     from loci.training.checkpoint import load_model
 
-    if not 0 <= length <= LONGEST:
-        raise LociError(f"--length must be from 0 to {LONGEST:,}, it is {length}")
-    sampler = Sampler(temperature, top_k, top_p, min_p, repetition_penalty)
     prompt = "\n" if prompt is None else prompt
     loaded = load_model(run)
     ids = loaded.vocab.encode(prompt)
-    stop_id = MASK_ID if until_mask else None
-    window = trained_window(loaded.model, context, keep)
-    generator = torch.Generator().manual_seed(seed)
+    options: dict[str, Any] = {
+        "stop_id": MASK_ID if until_mask else None,
+        "sampler": Sampler(temperature, top_k, top_p, min_p, repetition_penalty),
+        "generator": torch.Generator().manual_seed(seed),
+        "window": trained_window(loaded.model, context, keep),
+    }
     if json:
-        results = generate(
-            loaded.model,
-            [ids] * samples,
-            max_new=length,
-            stop_id=stop_id,
-            sampler=sampler,
-            generator=generator,
-            window=window,
-        )
+        results = generate(loaded.model, [ids] * samples, max_new=length, **options)
         texts = [
-            {
-                "text": loaded.vocab.decode(result.ids),
-                "log_probability": result.log_probability,
-                "stopped": result.stopped,
-            }
-            for result in results
+            {"text": loaded.vocab.decode(one.ids), "log_probability": one.log_probability, "stopped": one.stopped}
+            for one in results
         ]
-        about = {"run": str(run), "model": loaded.hash, "prompt": prompt, "seed": seed, "samples": texts}
-        print(json_format.dumps(about, ensure_ascii=False))
+        print_json({"run": run, "model": loaded.hash, "prompt": prompt, "seed": seed, "samples": texts})
         return
     for number in range(1, samples + 1):
         if samples > 1:
             print(f"--- {number} of {samples}")
         _write(prompt)
-        for index in stream(
-            loaded.model,
-            ids,
-            length=length,
-            sampler=sampler,
-            generator=generator,
-            stop_id=stop_id,
-            window=window,
-        ):
+        for index in stream(loaded.model, ids, length=length, **options):
             _write(loaded.vocab.symbols[index])
         print()
 

@@ -17,19 +17,19 @@ examples:
 
 from __future__ import annotations
 
-import json as json_format
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
+
+from loci.errors import LociError
 
 if TYPE_CHECKING:
     from loci.text.relations import Relation
     from loci.training.device import Placement
     from loci.training.plan import Recipe
-    from loci.training.reports import Outcome
     from loci.training.sources import TrainingData
 
 
@@ -94,15 +94,15 @@ def train(
     from rich.console import Console
 
     from loci import machine
-    from loci.cli.interrupt import InterruptFlag
+    from loci.cli.output import print_json
     from loci.cli.progress import ProgressBar
-    from loci.cli.threads import choose_threads
+    from loci.cli.work import InterruptFlag, choose_threads
     from loci.pipeline import carry_out
     from loci.training.device import choose
     from loci.training.distributed import Group, local_rank, restarted
     from loci.training.observers import TensorBoard, WeightsAndBiases
     from loci.training.reports import CheckpointPolicy, Observer
-    from loci.training.run import holds_run, read_run
+    from loci.training.run import describe, holds_run, read_run
 
     if resume:
         given = {"--template": template or None, "--variant": variant, "--minutes": minutes, "--characters": characters}
@@ -122,18 +122,10 @@ def train(
         running.announce()
         if not resume and group.world == 1:
             _say_expected(chosen, taught, placement)
-        board: list[Observer] = []
-        if TensorBoard.available() and not no_tensorboard:
-            board.append(TensorBoard(run / "tensorboard"))
-        if wandb is not None:
-            board.append(WeightsAndBiases(run, wandb))
-        return [bar, *board]
+        board = [TensorBoard(run / "tensorboard")] if TensorBoard.available() and not no_tensorboard else []
+        return [bar, *board, *([WeightsAndBiases(run, wandb)] if wandb is not None else [])]
 
-    with (
-        InterruptFlag() as interrupted,
-        machine.threads(running.count),
-        Group.join(placement.device) as group,
-    ):
+    with InterruptFlag() as interrupted, machine.threads(running.count), Group.join(placement.device) as group:
         outcome = carry_out(
             chosen,
             taught,
@@ -148,7 +140,7 @@ def train(
             labelling=bar.labelling,
         )
     if json and group.first:
-        print(json_format.dumps(_summary(out, outcome), indent=2, ensure_ascii=False))
+        print_json(describe(read_run(out)) | {"finished": outcome.finished, "seconds": round(outcome.seconds, 1)})
     console = Console(quiet=not group.first, markup=False, stderr=json)
     if not outcome.finished:
         console.print(f"stopped after {outcome.total_steps} steps; continue with: loci train --resume --out {out}")
@@ -174,16 +166,8 @@ def _say_expected(recipe: Recipe, data: TrainingData, placement: Placement) -> N
     print(f"loci train: about {duration(seconds)} of training on this machine{labels}", file=sys.stderr, flush=True)
 
 
-def _summary(out: Path, outcome: Outcome) -> dict[str, Any]:
-    from loci.training.run import describe, read_run
-
-    return {**describe(read_run(out)), "finished": outcome.finished, "seconds": round(outcome.seconds, 1)}
-
-
 def _only_resumed(recipe: str, given: Mapping[str, object]) -> None:
     """A resumed run keeps its own recipe: what would change it is refused, not passed over."""
-    from loci.errors import LociError
-
     named = [flag for flag, value in given.items() if value is not None] + (["--recipe"] if recipe != RECIPE else [])
     if named:
         raise LociError(
@@ -195,7 +179,6 @@ def _only_resumed(recipe: str, given: Mapping[str, object]) -> None:
 def _fresh(
     recipe: str, data: Path | None, corpus: Path | None, questions: Path | None, template: Sequence[str]
 ) -> tuple[TrainingData, Recipe]:
-    from loci.errors import LociError
     from loci.recipes import DataShape, make_recipe
     from loci.text.relations import relations_from
 
@@ -219,7 +202,6 @@ def _resumed(out: Path, data: Path | None, corpus: Path | None, questions: Path 
 def _read(
     data: Path | None, corpus: Path | str | None, questions: Path | str | None, relations: Sequence[Relation]
 ) -> TrainingData:
-    from loci.errors import LociError
     from loci.training.sources import TrainingData
 
     if data is None and corpus is None:
@@ -247,14 +229,10 @@ def _changed(recipe: Recipe, variant: str | None, seed: int | None, changes: tup
 
 
 def _list_recipes() -> int:
-    from rich.console import Console
-    from rich.table import Table
-
+    from loci.cli.output import print_table
     from loci.recipes import RECIPES, DataShape
 
-    table = Table("recipe", "steps", "what it is")
-    for name, make in RECIPES.items():
-        recipe = make(DataShape(2937, 2000))
-        table.add_row(name, " → ".join(step.name for step in recipe.steps), recipe.note)
-    Console().print(table)
+    made = [(name, make(DataShape(2937, 2000))) for name, make in RECIPES.items()]
+    rows = [(name, " → ".join(step.name for step in recipe.steps), recipe.note) for name, recipe in made]
+    print_table(("recipe", "steps", "what it is"), rows)
     return 0

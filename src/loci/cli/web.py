@@ -11,20 +11,18 @@ examples:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import tyro
 
 
 def web(
-    runs: tyro.conf.Positional[tuple[Path, ...]] = (),
+    runs: tuple[Path, ...] = (),
+    /,
     out: Path = Path("web-runs"),
     host: str = "127.0.0.1",
     port: int = 8137,
     no_browser: bool = False,
     token: str | None = None,
     threads: int = 1,
-    queue: Annotated[int, tyro.conf.arg(help="Questions that may wait before the server answers 503.")] = 64,
+    queue: int = 64,
 ) -> int:
     """Serve the web lab.
 
@@ -55,13 +53,6 @@ def web(
     from loci.web.app import create_app
     from loci.web.guard import LOCAL
 
-    for name, value, low, high in (
-        ("port", port, 0, 65535),
-        ("queue", queue, 1, 10_000),
-        ("threads", threads, 1, 1024),
-    ):
-        if not low <= value <= high:
-            raise LociError(f"--{name} is from {low:,} to {high:,}, it is {value:,}")
     local = host in LOCAL
     secret = token if token is not None else None if local else secrets.token_urlsafe(16)
     try:

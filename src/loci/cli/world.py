@@ -9,10 +9,12 @@ examples:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from loci.cli.output import print_json, print_table
 from loci.errors import LociError
 from loci.text.world import RelationSpec, WorldSpec, WorldSummary, example_products, write_world
 
@@ -111,46 +113,26 @@ def world(
         summary = write_world(
             spec, out, conllu=conllu, jsonl=jsonl, force=force, progress=lambda done: bar.update(task, completed=done)
         )
+    files = summary.files
     if json:
-        _print_json(summary)
+        value = {
+            "folder": summary.folder,
+            "people": summary.spec.counts._asdict(),
+            "files": {file.name: {"lines": file.lines, "bytes": file.bytes, "sha256": file.sha256} for file in files},
+            "baselines": [baseline._asdict() for baseline in summary.baselines],
+            "examples": summary.examples,
+        }
+        print_json(value)
     else:
-        _print_table(summary)
+        rows = [(file.name, file.lines, f"{file.bytes / 1000:,.1f}") for file in files]
+        print_table(("file", "lines", "kB"), rows, title=str(summary.folder), right=True)
+        print(*_sentences(summary), *summary.examples, sep="\n")
 
 
-def _print_json(summary: WorldSummary) -> None:
-    from json import dumps
-
-    value = {
-        "folder": str(summary.folder),
-        "people": summary.spec.counts._asdict(),
-        "files": {
-            file.name: {"lines": file.lines, "bytes": file.bytes, "sha256": file.sha256} for file in summary.files
-        },
-        "baselines": [baseline._asdict() for baseline in summary.baselines],
-        "examples": list(summary.examples),
-    }
-    print(dumps(value, indent=2, ensure_ascii=False))
-
-
-def _print_table(summary: WorldSummary) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = Console()
-    table = Table("file", "lines", "kB", title=escape(str(summary.folder)), title_justify="left")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for file in summary.files:
-        table.add_row(escape(file.name), f"{file.lines:,}", f"{file.bytes / 1000:,.1f}")
-    console.print(table)
-    counts = ", ".join(f"{count:,} {part}" for part, count in summary.spec.counts._asdict().items() if count)
-    console.print(f"{summary.spec.kind}: {counts}")
+def _sentences(summary: WorldSummary) -> Iterator[str]:
+    counts = summary.spec.counts._asdict()
+    yield f"{summary.spec.kind}: " + ", ".join(f"{count:,} {part}" for part, count in counts.items() if count)
     for relation, answer, right, questions in summary.baselines:
         if questions:
-            console.print(
-                f"baseline of {relation}: always {escape(answer)} is right for "
-                f"{right} of {questions} dev questions ({right / questions:.1%})"
-            )
-    for line in summary.examples:
-        console.print(escape(line), style="dim", highlight=False)
+            share = f"{right} of {questions} dev questions ({right / questions:.1%})"
+            yield f"baseline of {relation}: always {answer} is right for {share}"

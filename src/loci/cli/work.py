@@ -1,8 +1,9 @@
-"""How many threads a command computes with: as asked, recorded, set in the environment, or found best by a probe."""
+"""Long work of a command: how many threads it computes with, and how it is stopped without loss."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -26,13 +27,30 @@ def choose_threads(wanted: int | None = None, recorded: int | None = None) -> Th
     import torch
 
     from loci import machine
-    from loci.errors import LociError
 
-    if wanted is not None and wanted < 1:
-        raise LociError(f"--threads must be at least 1, it is {wanted}")
     if wanted is not None or recorded is not None:
         return ThreadChoice(wanted or recorded or 1)
     if "OMP_NUM_THREADS" in os.environ or machine.usable_cores() == 1:
         return ThreadChoice(torch.get_num_threads())
     probe = machine.probe_threads()
     return ThreadChoice(probe.best, f"loci: {probe}")
+
+
+class InterruptFlag:
+    """The first ctrl-C (or SIGTERM) asks the loop to save a checkpoint and stop; a second one stops at once."""
+
+    raised = False
+
+    def __enter__(self) -> InterruptFlag:
+        self.before = {name: signal.signal(name, self._note) for name in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def _note(self, number: int, frame: object) -> None:
+        if self.raised:
+            raise KeyboardInterrupt
+        self.raised = True
+        print("\nsaving a checkpoint, then stopping (again to stop at once)", file=sys.stderr)
+
+    def __exit__(self, *_: object) -> None:
+        for name, handler in self.before.items():
+            signal.signal(name, handler)

@@ -1,0 +1,44 @@
+"""What every command prints in the same way: a table, or JSON. Knows nothing of what stands in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def print_json(value: object) -> None:
+    """Dataclasses, paths and arrays as plain data; a number that is not finite is null."""
+    import json
+
+    from loci.evaluation.json_data import to_json
+
+    print(json.dumps(to_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", note: str = "", right: bool = False
+) -> None:
+    """Columns of numbers to the right, everything else to the left; long cells go on below.
+
+    `right`: all columns but the first are numbers, though they may be written with a unit or a share.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    body = [list(row) for row in rows]
+    shown = {"title": title or None, "caption": note or None, "title_justify": "left", "caption_justify": "left"}
+    table = Table(box=None, header_style="bold", pad_edge=False, **shown)
+    for index, column in enumerate(columns):
+        number = bool(body) and all(isinstance(row[index], int | float) or row[index] is None for row in body)
+        justify = "right" if number or (right and index) else "left"
+        table.add_column(column, overflow="fold", justify=justify, no_wrap=right and not index)
+    for row in body:
+        table.add_row(*(_cell(cell) for cell in row))
+    Console(markup=False, highlight=False, emoji=False).print(table)
+
+
+def _cell(cell: object) -> str:
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:.6g}".replace("-", "−")
+    return f"{cell:,}" if isinstance(cell, int) else str(cell)
