@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from loci.cli.work import InterruptFlag
 from loci.cli.main import main
+from loci.cli.work import InterruptFlag
 from loci.experiments import EXPERIMENTS, trials
 from loci.experiments.abstain import run as abstain
 

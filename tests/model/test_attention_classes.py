@@ -16,7 +16,7 @@ from loci.model import GPTConfig
 from loci.model.attention import ATTENTIONS, Attention
 from loci.model.attention.base import merge_heads, split_heads
 from loci.model.attention.cross import CrossAttention
-from loci.model.attention.synthesizer_factorised import factor_sizes
+from loci.model.attention.synthesizer import factor_sizes
 from loci.model.positions import POSITIONS
 from loci.model.tap import Tap
 

@@ -8,9 +8,9 @@ from loci.model.attention import ATTENTIONS, Attention
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, total
+from loci.model.kernels import perceptron
 from loci.model.positions import Positions
-from loci.model.products import perceptron
-from loci.model.shapes import BTC
+from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap, inside, show
 
 
@@ -81,9 +81,7 @@ class Block(ResidualBlock):
         self.ln2 = make_norm(config)
         self.mlp = MLP(config)
 
-    def forward(
-        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
-    ) -> BTC:
+    def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
         """Mix positions, then channels."""
         # Named only where there are any: a new attention class need not know of value embeddings.
         extra = {} if values is None else {"values": values}

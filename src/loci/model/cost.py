@@ -7,7 +7,7 @@ nothing of time: `benchmarks/attention_cost.py` measures that.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from loci.errors import LociError
@@ -42,12 +42,8 @@ class ModelCost:
     @property
     def total(self) -> LayerCost:
         """The whole model."""
-        sums = {
-            field: sum(getattr(layer, field) for layer in self.layers)
-            for field in LayerCost.__dataclass_fields__
-            if field != "name"
-        }
-        return LayerCost("total", **sums)
+        columns = zip(*(astuple(layer)[1:] for layer in self.layers), strict=True)
+        return LayerCost("total", *map(sum, columns))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for scripts."""
@@ -78,10 +74,8 @@ def at_length(config: GPTConfig, length: int) -> GPTConfig:
 
 def growth(config: GPTConfig, length: int, measure: str = "forward_flops") -> float:
     """How the cost grows with the length, as the exponent between `length` and its double: 1 linear, 2 quadratic."""
-    short, long = (
-        getattr(model_cost(at_length(config, width), width).total, measure) for width in (length, 2 * length)
-    )
-    return math.log2(long / short)
+    totals = [model_cost(at_length(config, width), width).total for width in (length, 2 * length)]
+    return math.log2(getattr(totals[1], measure) / getattr(totals[0], measure))
 
 
 def _embedding_cost(config: GPTConfig, length: int) -> Cost:

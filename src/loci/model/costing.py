@@ -12,7 +12,8 @@ The conventions, which the tests compare with PyTorch's own counters:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import operator
+from dataclasses import astuple, dataclass
 
 #: Numbers are stored in single precision.
 BYTES = 4
@@ -28,20 +29,12 @@ class Cost:
     cached: int = 0
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(
-            self.parameters + other.parameters,
-            self.flops + other.flops,
-            self.kept + other.kept,
-            self.cached + other.cached,
-        )
+        return Cost(*map(operator.add, astuple(self), astuple(other)))
 
 
 def total(*costs: Cost) -> Cost:
     """The sum."""
-    result = Cost()
-    for cost in costs:
-        result += cost
-    return result
+    return sum(costs, start=Cost())
 
 
 def keep(numbers: int, *, flags: int = 0) -> Cost:

@@ -17,6 +17,7 @@ from loci.model.attention import DotAttention, FoldedAttention
 from loci.model.config import GPTConfig
 from loci.model.gpt import GPT
 
+HIC, HI = Float[Tensor, "H I C"], Float[Tensor, "H I"]
 #: What a fold replaces; everything else of a layer keeps its name and its weights.
 FACTORED = ("qkv.", "temperature.")
 FOLDED = ("fold", "pull", "value.")
@@ -29,11 +30,8 @@ def fold(model: GPT) -> GPT:
     own_scores = config.temperature is not None or config.learn_temperature or config.qk_width is not None
     if config.trunk != "plain" and own_scores:
         raise LociError("temperature and qk_width also shape a perceiver's cross-attention, which does not fold")
-    folded = _copy(
-        model,
-        config.replace(attention="folded", temperature=None, learn_temperature=False, qk_width=None),
-        old=FACTORED,
-    )
+    plain = config.replace(attention="folded", temperature=None, learn_temperature=False, qk_width=None)
+    folded = _copy(model, plain, old=FACTORED)
     for name, layer in model.named_modules():
         if isinstance(layer, DotAttention):
             target = folded.get_submodule(name)
@@ -85,16 +83,12 @@ def _is_self_attention(model: GPT, name: str) -> bool:
     return isinstance(layer, DotAttention | FoldedAttention)
 
 
-def split_query_key(
-    layer: DotAttention,
-) -> tuple[Float[Tensor, "H I C"], Float[Tensor, "H I"], Float[Tensor, "H I C"], Float[Tensor, "H I"]]:
+def split_query_key(layer: DotAttention) -> tuple[HIC, HI, HIC, HI]:
     """W_Q, b_Q, W_K, b_K of each head."""
-    meet = layer.widths[0]
-    parts = []
-    for rows in (slice(0, meet), slice(meet, 2 * meet)):
-        parts.append(layer.qkv.weight[rows].view(layer.n_head, -1, layer.qkv.in_features))
-        parts.append(layer.qkv.bias[rows].view(layer.n_head, -1))
-    return parts[0], parts[1], parts[2], parts[3]
+    w_q, w_k, _ = layer.qkv.weight.split(layer.widths)
+    b_q, b_k, _ = layer.qkv.bias.split(layer.widths)
+    heads = layer.n_head
+    return w_q.unflatten(0, (heads, -1)), b_q.view(heads, -1), w_k.unflatten(0, (heads, -1)), b_k.view(heads, -1)
 
 
 @torch.no_grad()

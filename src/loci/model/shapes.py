@@ -12,3 +12,11 @@ BHSD = Float[Tensor, "B H S D"]
 BHSE = Float[Tensor, "B H S E"]
 #: The positions of T characters: one row for all texts of a batch, or one each.
 BT = Int[Tensor, "b T"]
+#: n latents of a perceiver, and their numbers or positions.
+BNC = Float[Tensor, "B n C"]
+BN = Int[Tensor, "b n"]
+N = Int[Tensor, "n"]
+#: The characters' own value embeddings, where the config asks for them.
+Values = Float[Tensor, "B T C"] | None
+#: Keys and values.
+Pair = tuple[Tensor, Tensor]

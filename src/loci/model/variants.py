@@ -31,39 +31,30 @@ class Variant:
 
 
 VARIANTS: Registry[Variant] = Registry("variant")
-VARIANTS.add("vanilla", Variant("dot-product attention, learned positions"))
-VARIANTS.add("rope", Variant("dot-product attention, rotary positions", {"positions": "rope"}))
-VARIANTS.add("none", Variant("dot-product attention, no positions", {"positions": "none"}))
-VARIANTS.add(
-    "synthesizer",
-    Variant("dense synthesizer: each character scores the positions by itself", {"attention": "synthesizer"}),
-)
-VARIANTS.add(
-    "synthesizer-random",
-    Variant("one trained table of scores per head, the same for every text", {"attention": "synthesizer-random"}),
-)
-VARIANTS.add(
-    "synthesizer-factorised",
-    Variant("dense synthesizer whose scores are products of two short rows", {"attention": "synthesizer-factorised"}),
-)
-VARIANTS.add(
-    "synthesizer-mixed",
-    Variant("dense synthesizer and dot product in one softmax", {"attention": "synthesizer-mixed"}),
-)
-VARIANTS.add("folded", Variant("one trained matrix per head instead of queries and keys", {"attention": "folded"}))
-VARIANTS.add("naive", Variant("the inner product without parameters: all heads alike", {"attention": "naive"}))
-VARIANTS.add(
-    "perceiver-course",
-    Variant("the published perceiver, blind after its m latents", {"trunk": "perceiver-course"}),
-)
-VARIANTS.add(
-    "perceiver-course-bare",
-    Variant(
+for _name, _summary, _changes in (
+    ("vanilla", "dot-product attention, learned positions", {}),
+    ("rope", "dot-product attention, rotary positions", {"positions": "rope"}),
+    ("none", "dot-product attention, no positions", {"positions": "none"}),
+    ("synthesizer", "dense synthesizer: each character scores the positions by itself", {"attention": "synthesizer"}),
+    (
+        "synthesizer-random",
+        "one trained table of scores per head, the same for every text",
+        {"attention": "synthesizer-random"},
+    ),
+    (
+        "synthesizer-factorised",
+        "dense synthesizer whose scores are products of two short rows",
+        {"attention": "synthesizer-factorised"},
+    ),
+    ("synthesizer-mixed", "dense synthesizer and dot product in one softmax", {"attention": "synthesizer-mixed"}),
+    ("folded", "one trained matrix per head instead of queries and keys", {"attention": "folded"}),
+    ("naive", "the inner product without parameters: all heads alike", {"attention": "naive"}),
+    ("perceiver-course", "the published perceiver, blind after its m latents", {"trunk": "perceiver-course"}),
+    (
+        "perceiver-course-bare",
         "the published perceiver without residual paths, another form students write",
         {"trunk": "perceiver-course-bare"},
     ),
-)
-VARIANTS.add(
-    "perceiver",
-    Variant("latents over the whole block and a local window: causal, linear in length", {"trunk": "perceiver"}),
-)
+    ("perceiver", "latents over the whole block and a local window: causal, linear in length", {"trunk": "perceiver"}),
+):
+    VARIANTS.add(_name, Variant(_summary, _changes))

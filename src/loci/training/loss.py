@@ -14,7 +14,7 @@ from torch import Tensor
 
 from loci.data.example import IGNORED
 from loci.model.gpt import GPT
-from loci.model.pointwise import picked
+from loci.model.kernels import picked
 from loci.text.vocab import PAD_ID
 from loci.training.plan import Stage
 from loci.training.shaping import focus, near

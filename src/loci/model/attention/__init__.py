@@ -1,13 +1,15 @@
-"""First axis: how positions mix. One class per file; a new one is a file here and a line in the registry."""
+"""First axis: how positions mix. A new class is a file here and a line in the registry."""
 
 from loci.model.attention.base import Attention
 from loci.model.attention.dot import DotAttention
 from loci.model.attention.folded import FoldedAttention
 from loci.model.attention.naive import NaiveAttention
-from loci.model.attention.synthesizer import SynthesizerAttention
-from loci.model.attention.synthesizer_factorised import FactorisedSynthesizerAttention
-from loci.model.attention.synthesizer_mixed import MixedSynthesizerAttention
-from loci.model.attention.synthesizer_random import RandomSynthesizerAttention
+from loci.model.attention.synthesizer import (
+    FactorisedSynthesizerAttention,
+    MixedSynthesizerAttention,
+    RandomSynthesizerAttention,
+    SynthesizerAttention,
+)
 from loci.registry import Registry
 
 ATTENTIONS: Registry[type[Attention]] = Registry("attention")

@@ -9,6 +9,7 @@ H heads, D channels per head.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 
 import torch
@@ -20,8 +21,8 @@ from loci.errors import LociError
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep
-from loci.model.positions import POSITIONS, Positions
-from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC
+from loci.model.positions import Positions
+from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
 from loci.model.tap import Tap, show
 
 VALUE_MIX_START = 0.5
@@ -63,16 +64,14 @@ class Attention(nn.Module):
         return self.attn_pdrop if self.training else 0.0
 
     @abstractmethod
-    def forward(
-        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
-    ) -> BTC:
+    def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
         """Mix the positions of `x` causally."""
 
     def make_cache(self, clock: Clock) -> LayerCache:
         """An empty store for this layer."""
         return LayerCache(clock)
 
-    def with_embedded(self, v: BTC, values: BTC | None) -> BTC:
+    def with_embedded(self, v: BTC, values: Values) -> BTC:
         """The values, with the characters' own value embeddings mixed in where there are any."""
         return v if values is None else v + self.value_mix * values
 
@@ -83,6 +82,34 @@ class Attention(nn.Module):
     def merge_heads(self, x: BHTD) -> BTC:
         """(B, H, T, D) → (B, T, H·D)."""
         return merge_heads(x)
+
+
+class Temperature(nn.Module):
+    """β in softmax(β q·k): fixed, or trained for each head.
+
+    With components of unit variance q·k has variance I, so β = 1/√I keeps the scores at unit variance: the default.
+    """
+
+    def __init__(self, config: GPTConfig, *, width: int, heads: int):
+        super().__init__()
+        self.start = 1 / math.sqrt(width) if config.temperature is None else config.temperature
+        # Trained as a logarithm: β stays positive and a step changes it by a share of itself.
+        self.log_beta = nn.Parameter(torch.full((heads,), math.log(self.start))) if config.learn_temperature else None
+
+    @staticmethod
+    def cost(config: GPTConfig, length: int, *, width: int, heads: int) -> Cost:
+        """Nothing when fixed; when trained, one number per head and the queries kept a second time."""
+        return Cost(parameters=heads) + keep(length * heads * width) if config.learn_temperature else Cost()
+
+    def forward(self, q: BHTD) -> tuple[BHTD, float]:
+        """Queries and the scale that is still to be applied: a fixed β costs nothing in the fused kernel."""
+        if self.log_beta is None:
+            return q, self.start
+        return q * self.log_beta.exp()[:, None, None], 1.0
+
+    def betas(self) -> Float[Tensor, "h"]:
+        """β of each head, or the one that they share."""
+        return torch.tensor([self.start], dtype=torch.float64) if self.log_beta is None else self.log_beta.exp()
 
 
 def split_heads(x: BTC, n_head: int) -> BHTD:
@@ -100,15 +127,6 @@ def merge_heads(x: BHTD) -> BTC:
 def value_mix_cost(config: GPTConfig, length: int) -> Cost:
     """The weight of the value embeddings and the values that it makes, where the config asks for them."""
     return Cost(parameters=1) + keep(length * config.n_embd) if config.value_embeddings else Cost()
-
-
-def refuse_rotation(config: GPTConfig, name: str) -> None:
-    """For classes without queries and keys: rotating them would do nothing, so rotary positions are an error."""
-    if POSITIONS[config.positions].rotates:
-        raise LociError(
-            f"{config.positions} positions rotate queries and keys, and {name} attention has none",
-            remedy="choose learned positions or none",
-        )
 
 
 def causal_mask(width: int, device: torch.device) -> Bool[Tensor, "1 1 T T"]:

@@ -8,16 +8,16 @@ values.
 from __future__ import annotations
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool
 from torch import Tensor, nn
 
-from loci.model.attention.base import VALUE_MIX_START, attend, merge_heads, split_heads
-from loci.model.attention.dot import attend_cost, normalise, query_key_cost
-from loci.model.attention.temperature import Temperature
+from loci.model.attention.base import VALUE_MIX_START, Temperature, attend, merge_heads, split_heads
+from loci.model.attention.dot import attend_cost, query_key_cost
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, total
+from loci.model.kernels import unit_rms
 from loci.model.positions import Positions
-from loci.model.shapes import BHSD, BHSE, BHTD, BT, BTC
+from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
 from loci.model.tap import Tap
 
 
@@ -64,22 +64,17 @@ class CrossAttention(nn.Module):
     def queries(self, x: BTC, positions: BT) -> tuple[BHTD, float]:
         """Queries, rotated by their positions, and the scale still to be applied."""
         q = split_heads(self.query(x), self.n_head)
-        q = self._positions[0].rotate(normalise(q) if self.qk_norm else q, positions)
+        q = self._positions[0].rotate(unit_rms(q) if self.qk_norm else q, positions)
         scaled: tuple[Tensor, float] = self.temperature(q)
         return scaled
 
-    def keys_values(
-        self,
-        context: Float[Tensor, "B S C"],
-        positions: Int[Tensor, "b S"],
-        values: Float[Tensor, "B S C"] | None = None,
-    ) -> tuple[BHSD, BHSE]:
+    def keys_values(self, context: BTC, positions: BT, values: Values = None) -> tuple[BHTD, BHTE]:
         """What the context offers: keys, rotated by their positions, and values."""
         k, v = self.key_value(context).split(self.widths, dim=-1)
         if values is not None:
             v = v + self.value_mix * values
         k = split_heads(k, self.n_head)
-        k = self._positions[0].rotate(normalise(k) if self.qk_norm else k, positions)
+        k = self._positions[0].rotate(unit_rms(k) if self.qk_norm else k, positions)
         return k, split_heads(v, self.n_head)
 
     def read(

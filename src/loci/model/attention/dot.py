@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from loci.model.attention.base import Attention, positions_of, self_attend, value_mix_cost
-from loci.model.attention.temperature import Temperature
+from loci.model.attention.base import Attention, Temperature, positions_of, self_attend, value_mix_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, products, total
-from loci.model.pointwise import unit_rms
+from loci.model.kernels import affine, affine_parts, unit_rms
 from loci.model.positions import POSITIONS, Positions
-from loci.model.products import affine, affine_parts
-from loci.model.shapes import BHTD, BTC
+from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap
 
 
@@ -47,14 +45,12 @@ class DotAttention(Attention):
         self.qk_norm = config.qk_norm
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
 
-    def forward(
-        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
-    ) -> BTC:
+    def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
         """Attend; keys are stored already normalised and rotated, so a cached step rotates only its own."""
         q, k, v = affine_parts(self.qkv, x, self.widths)
         q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(self.with_embedded(v, values))
         if self.qk_norm:
-            q, k = normalise(q), normalise(k)
+            q, k = unit_rms(q), unit_rms(k)
         positions = positions_of(x, cache)
         q, k = self.positions.rotate(q, positions), self.positions.rotate(k, positions)
         if cache is not None:
@@ -63,11 +59,6 @@ class DotAttention(Attention):
         mixed = self_attend(q, k, v, scale=scale, cache=cache, dropout=self.dropout, tap=tap)
         out: Tensor = self.resid_drop(affine(self.proj, self.merge_heads(mixed)))
         return out
-
-
-def normalise(x: BHTD) -> BHTD:
-    """Queries or keys at unit root mean square."""
-    return unit_rms(x)
 
 
 def query_key_cost(config: GPTConfig, length: int, keys: int) -> Cost:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from loci.errors import LociError
-from loci.model.attention.base import Attention, positions_of, self_attend, value_mix_cost
-from loci.model.attention.temperature import Temperature
+from loci.model.attention.base import Attention, Temperature, positions_of, self_attend, value_mix_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, products, total
 from loci.model.positions import POSITIONS, Positions
-from loci.model.shapes import BTC
+from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap
 
 
@@ -50,9 +49,7 @@ class NaiveAttention(Attention):
         self.resid_drop = nn.Dropout(config.resid_pdrop)
         self.temperature = Temperature(config, width=config.n_embd, heads=1)
 
-    def forward(
-        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
-    ) -> BTC:
+    def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
         """Attend with x as query, key and value."""
         v = self.with_embedded(x, values)
         k = x

@@ -17,7 +17,7 @@ from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.positions import Positions
-from loci.model.shapes import BT, BTC
+from loci.model.shapes import BT, BTC, Values
 from loci.model.tap import Tap
 
 
@@ -34,9 +34,7 @@ class ScoredAttention(Attention):
     def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "b2 H T S"]:
         """The score of each of the `n_keys` positions so far for each character of `x`, which is at `positions`."""
 
-    def forward(
-        self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: BTC | None = None
-    ) -> BTC:
+    def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
         """Score, mask, normalise, sum."""
         v = self.split_heads(self.with_embedded(self.value(x), values))
         if cache is not None:

@@ -21,10 +21,8 @@ from loci.model.attention.dot import query_key_cost
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout, keep, linear, products, total
 from loci.model.positions import Positions
-from loci.model.shapes import BHTD, BHTE, BT, BTC
+from loci.model.shapes import BHTD, BHTE, BT, BTC, N, Pair
 from loci.model.tap import Tap, show
-
-Pair = tuple[Tensor, Tensor]
 
 
 class WindowedCrossAttention(CrossAttention):
@@ -61,16 +59,7 @@ class WindowedCrossAttention(CrossAttention):
         self.summarises = summarises
 
     def read_both(
-        self,
-        x: BTC,
-        positions: BT,
-        latents: Pair,
-        own: Pair,
-        anchors: Int[Tensor, "n"],
-        starts: BT,
-        *,
-        dense: bool,
-        tap: Tap | None,
+        self, x: BTC, positions: BT, latents: Pair, own: Pair, anchors: N, starts: BT, *, dense: bool, tap: Tap | None
     ) -> BTC:
         """Read the latents anchored at `anchors`, and the own sequence, whose current piece began at `starts`."""
         q, scale = self.queries(x, positions)
@@ -81,9 +70,7 @@ class WindowedCrossAttention(CrossAttention):
         out: Tensor = self.resid_drop(self.proj(merge_heads(mixed)))
         return out
 
-    def _dense(
-        self, q: BHTD, positions: BT, latents: Pair, own: Pair, anchors: Int[Tensor, "n"], starts: BT, tap: Tap | None
-    ) -> BHTE:
+    def _dense(self, q: BHTD, positions: BT, latents: Pair, own: Pair, anchors: N, starts: BT, tap: Tap | None) -> BHTE:
         """Every pair written out; the weights are over the n latents, then over the characters."""
         here = positions[:, None, :, None]  # (b, 1, T, 1)
         there = torch.arange(own[0].shape[2], device=q.device)
@@ -104,7 +91,7 @@ class WindowedCrossAttention(CrossAttention):
         weights = show(tap, "pattern", weights)
         return show(tap, "head_out", F.dropout(weights, self.dropout) @ torch.cat((latents[1], own[1]), dim=2))
 
-    def _banded(self, q: BHTD, latents: Pair, own: Pair, anchors: Int[Tensor, "n"], starts: Int[Tensor, "1 T"]) -> BHTE:
+    def _banded(self, q: BHTD, latents: Pair, own: Pair, anchors: N, starts: Int[Tensor, "1 T"]) -> BHTE:
         """Whole sequences from position 0 on. N pieces of w characters; a piece reads itself and the one before."""
         length = q.shape[2]
         n, w = anchors.shape[0], self.window

@@ -14,7 +14,7 @@ from torch import nn
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
-from loci.model.shapes import BTC
+from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap
 
 
@@ -47,7 +47,7 @@ class Trunk(nn.Module):
 
     @abstractmethod
     def forward(
-        self, x: BTC, *, cache: Sequence[LayerCache] | None = None, tap: Tap | None = None, values: BTC | None = None
+        self, x: BTC, *, cache: Sequence[LayerCache] | None = None, tap: Tap | None = None, values: Values = None
     ) -> BTC:
         """Run every layer."""
 

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from loci.errors import LociError
@@ -22,8 +22,9 @@ from loci.model.attention.cross import CrossAttention
 from loci.model.block import MLP, Block, ResidualBlock, make_norm
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
+from loci.model.costing import Cost
 from loci.model.positions import Positions
-from loci.model.shapes import BHSD, BHSE, BT, BTC
+from loci.model.shapes import BHSD, BHSE, BN, BNC, BT, BTC, N, Pair, Values
 from loci.model.tap import Tap, inside, show
 from loci.model.trunk.base import Trunk
 
@@ -44,28 +45,20 @@ class DownBlock(ResidualBlock):
         """Where the basis starts."""
 
     @abstractmethod
-    def start(self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"]) -> Float[Tensor, "B n C"]:
+    def start(self, at: BNC, index: BN) -> BNC:
         """What latents number `index`, anchored at the characters `at`, are before they read."""
 
     @abstractmethod
     def as_context(self, x: BTC) -> BTC:
         """The characters as they are read."""
 
-    def keys_values(self, x: BTC, positions: BT, values: BTC | None) -> tuple[Tensor, Tensor]:
+    def keys_values(self, x: BTC, positions: BT, values: Values) -> Pair:
         """Keys and values of the characters."""
         return self.attn.keys_values(self.as_context(x), positions, values)
 
     def forward(
-        self,
-        at: Float[Tensor, "B n C"],
-        index: Int[Tensor, "b n"],
-        positions: Int[Tensor, "b n"],
-        k: BHSD,
-        v: BHSE,
-        mask: Bool[Tensor, "b 1 n S"],
-        *,
-        tap: Tap | None,
-    ) -> Float[Tensor, "B n C"]:
+        self, at: BNC, index: BN, positions: BN, k: BHSD, v: BHSE, mask: Bool[Tensor, "b 1 n S"], tap: Tap | None
+    ) -> BNC:
         """Read, then think."""
         latents = show(tap, "resid_pre", self.start(at, index))
         return self.add(latents, self.attn.read(self.ln1(latents), positions, k, v, mask, tap=inside(tap, "attn")), tap)
@@ -83,24 +76,14 @@ class UpBlock(ResidualBlock):
         self.mlp = MLP(config)
 
     @abstractmethod
-    def latent_keys_values(
-        self, latents: Float[Tensor, "B n C"], positions: Int[Tensor, "b n"]
-    ) -> tuple[Tensor, Tensor]:
+    def latent_keys_values(self, latents: BNC, positions: BN) -> Pair:
         """Keys and values of the latents."""
 
     @abstractmethod
     def read(
-        self,
-        x: BTC,
-        positions: BT,
-        latents: tuple[Tensor, Tensor],
-        anchors: Int[Tensor, "n"],
-        *,
-        cache: LayerCache | None,
-        tap: Tap | None,
-        values: BTC | None,
+        self, x: BTC, positions: BT, memory: Pair, anchors: N, cache: LayerCache | None, tap: Tap | None, values: Values
     ) -> BTC:
-        """What each position takes in; the characters' own keys, where they are read, go to `cache`."""
+        """What each position takes in of the latents' keys and values; the characters' own go to `cache`."""
 
 
 class PerceiverTrunk(Trunk):
@@ -135,7 +118,7 @@ class PerceiverTrunk(Trunk):
         return [block for block in self.blocks if isinstance(block, Block)]
 
     def forward(
-        self, x: BTC, *, cache: Sequence[LayerCache] | None = None, tap: Tap | None = None, values: BTC | None = None
+        self, x: BTC, *, cache: Sequence[LayerCache] | None = None, tap: Tap | None = None, values: Values = None
     ) -> BTC:
         """Down, through the blocks over the latents, and up."""
         if cache is None:
@@ -154,7 +137,7 @@ class PerceiverTrunk(Trunk):
         anchors = self.anchors[: memory[0].shape[2]]
         last = inside(tap, f"blocks.{len(self.blocks) + 1}")
         x = show(last, "resid_pre", x)
-        read = self.up_block.read(x, positions, memory, anchors, cache=store, tap=inside(last, "attn"), values=values)
+        read = self.up_block.read(x, positions, memory, anchors, store, inside(last, "attn"), values)
         return self.up_block.add(x, read, last)
 
     def _count(self, length: int) -> int:
@@ -162,18 +145,12 @@ class PerceiverTrunk(Trunk):
         return sum(anchor < length for anchor in self._anchors)
 
     def _deepen(
-        self,
-        at: Float[Tensor, "B n C"],
-        index: Int[Tensor, "b n"],
-        k: BHSD,
-        v: BHSE,
-        caches: Sequence[LayerCache] | None,
-        tap: Tap | None,
-    ) -> Float[Tensor, "B n C"]:
+        self, at: BNC, index: BN, k: BHSD, v: BHSE, caches: Sequence[LayerCache] | None, tap: Tap | None
+    ) -> BNC:
         """Make the latents number `index`, anchored at the characters `at`, and run them through the blocks."""
         positions = self.anchors[index]
         mask = (torch.arange(k.shape[2], device=k.device) <= positions[..., None])[:, None]
-        latents: Tensor = self.down_block(at, index, positions, k, v, mask, tap=inside(tap, "blocks.0"))
+        latents: Tensor = self.down_block(at, index, positions, k, v, mask, inside(tap, "blocks.0"))
         for number, block in enumerate(self.layers):
             store = None if caches is None else caches[number]
             latents = block(latents, cache=store, tap=inside(tap, f"blocks.{number + 1}"))
@@ -185,9 +162,7 @@ class PerceiverTrunk(Trunk):
         inner = [block.attn.make_cache(latent_clock) for block in self.layers]
         return [LayerCache(clock), *inner, LayerCache(latent_clock), LayerCache(clock)]
 
-    def _remember(
-        self, x: BTC, positions: BT, cache: Sequence[LayerCache], values: BTC | None
-    ) -> tuple[Tensor, Tensor]:
+    def _remember(self, x: BTC, positions: BT, cache: Sequence[LayerCache], values: Values) -> Pair:
         """Make the latents anchored at the new characters; returns keys and values of all latents so far."""
         clock, latent_layers = cache[0].clock, cache[1:-1]
         k, v = self.down_block.keys_values(x, positions, values)
@@ -215,9 +190,7 @@ class PerceiverTrunk(Trunk):
         stores = latent_layers[-1].stores
         return stores["k"][:, :, :n], stores["v"][:, :, :n]
 
-    def _write(
-        self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"], k: BHSD, v: BHSE, layers: Sequence[LayerCache]
-    ) -> None:
+    def _write(self, at: BNC, index: BN, k: BHSD, v: BHSE, layers: Sequence[LayerCache]) -> None:
         """Make latents and store what the up block reads of them."""
         latents = self._deepen(at, index, k, v, layers[:-1], None)
         for name, new in zip("kv", self.up_block.latent_keys_values(latents, self.anchors[index]), strict=True):
@@ -227,3 +200,9 @@ class PerceiverTrunk(Trunk):
 def latent_config(config: GPTConfig) -> GPTConfig:
     """The blocks over the latents: a plain column on m positions, and a synthesizer covers one less than its block."""
     return config.replace(trunk="plain", block_size=config.bottleneck_dim + 1, value_embeddings=False)
+
+
+def stacked_cost(config: GPTConfig, n: int, down: Cost, up: Cost) -> list[tuple[str, Cost]]:
+    """The way down, the blocks over n latents, the way up."""
+    between = Block.cost(latent_config(config), n)
+    return [("down", down), *((f"block {i}", between) for i in range(config.n_layer - 2)), ("up", up)]

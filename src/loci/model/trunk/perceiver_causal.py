@@ -27,20 +27,19 @@ from __future__ import annotations
 from itertools import pairwise
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from loci.model.attention.base import value_mix_cost
 from loci.model.attention.cross import CrossAttention
 from loci.model.attention.windowed import WindowedCrossAttention
-from loci.model.block import Block, make_norm, mlp_cost, norm_cost
+from loci.model.block import make_norm, mlp_cost, norm_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, total
 from loci.model.positions import Positions
-from loci.model.shapes import BT, BTC
+from loci.model.shapes import BN, BNC, BT, BTC, N, Pair, Values
 from loci.model.tap import Tap
-from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
+from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, stacked_cost
 
 BASIS_STD = 0.02
 
@@ -67,7 +66,7 @@ class CausalDownBlock(DownBlock):
         """As large as the embeddings it is added to: the published start is larger and drowns the character."""
         nn.init.normal_(self.basis, 0.0, BASIS_STD, generator=generator)
 
-    def start(self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"]) -> Float[Tensor, "B n C"]:
+    def start(self, at: BNC, index: BN) -> BNC:
         """Basis and character."""
         return self.basis[0, index] + at
 
@@ -91,31 +90,21 @@ class CausalUpBlock(UpBlock):
         starts = anchors[torch.searchsorted(anchors, every, right=True) - 1]
         self.register_buffer("starts", starts, persistent=False)  # the first position of each position's piece
 
-    def latent_keys_values(
-        self, latents: Float[Tensor, "B n C"], positions: Int[Tensor, "b n"]
-    ) -> tuple[Tensor, Tensor]:
+    def latent_keys_values(self, latents: BNC, positions: BN) -> Pair:
         """Of the normalised latents."""
         return self.attn.keys_values(self.ln_context(latents), positions)
 
     def read(
-        self,
-        x: BTC,
-        positions: BT,
-        latents: tuple[Tensor, Tensor],
-        anchors: Int[Tensor, "n"],
-        *,
-        cache: LayerCache | None,
-        tap: Tap | None,
-        values: BTC | None,
+        self, x: BTC, positions: BT, memory: Pair, anchors: N, cache: LayerCache | None, tap: Tap | None, values: Values
     ) -> BTC:
         """Latents and neighbourhood in one softmax."""
         x = self.ln1(x)
         k, v = self.attn.keys_values(x, positions, values)
         if cache is not None:
             k, v = cache.extend("k", k), cache.extend("v", v)
-        starts = self.starts[positions]
-        dense = cache is not None
-        return self.attn.read_both(x, positions, latents, (k, v), anchors, starts, dense=dense, tap=tap)
+        return self.attn.read_both(
+            x, positions, memory, (k, v), anchors, self.starts[positions], dense=cache is not None, tap=tap
+        )
 
 
 class CausalPerceiverTrunk(PerceiverTrunk):
@@ -146,8 +135,7 @@ class CausalPerceiverTrunk(PerceiverTrunk):
             norm_cost(config, length),
             mlp_cost(config, length),
         )
-        between = Block.cost(latent_config(config), n)
-        return [("down", down), *((f"block {i}", between) for i in range(config.n_layer - 2)), ("up", up)]
+        return stacked_cost(config, n, down, up)
 
     @property
     def limit(self) -> int | None:

@@ -16,20 +16,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from loci.errors import LociError
 from loci.model.attention.base import value_mix_cost
 from loci.model.attention.cross import CrossAttention
-from loci.model.block import Block, ResidualBlock, mlp_cost, norm_cost
+from loci.model.block import ResidualBlock, mlp_cost, norm_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, total
 from loci.model.positions import Positions
-from loci.model.shapes import BT, BTC
+from loci.model.shapes import BN, BNC, BT, BTC, N, Pair, Values
 from loci.model.tap import Tap
-from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, latent_config
+from loci.model.trunk.perceiver import DownBlock, PerceiverTrunk, UpBlock, stacked_cost
 
 
 class CourseDownBlock(DownBlock):
@@ -39,7 +38,7 @@ class CourseDownBlock(DownBlock):
         """The published start."""
         nn.init.xavier_uniform_(self.basis, generator=generator)
 
-    def start(self, at: Float[Tensor, "B n C"], index: Int[Tensor, "b n"]) -> Float[Tensor, "B n C"]:
+    def start(self, at: BNC, index: BN) -> BNC:
         """The basis, the same for every text."""
         return self.basis[0, index].expand(at.shape[0], -1, -1)
 
@@ -56,26 +55,16 @@ class CourseUpBlock(UpBlock):
         self.attn = CrossAttention(config, positions)
         self.scale = config.up_scale
 
-    def latent_keys_values(
-        self, latents: Float[Tensor, "B n C"], positions: Int[Tensor, "b n"]
-    ) -> tuple[Tensor, Tensor]:
+    def latent_keys_values(self, latents: BNC, positions: BN) -> Pair:
         """Of the normalised latents."""
         return self.attn.keys_values(self.ln1(latents), positions)
 
     def read(
-        self,
-        x: BTC,
-        positions: BT,
-        latents: tuple[Tensor, Tensor],
-        anchors: Int[Tensor, "n"],
-        *,
-        cache: LayerCache | None,
-        tap: Tap | None,
-        values: BTC | None,
+        self, x: BTC, positions: BT, memory: Pair, anchors: N, cache: LayerCache | None, tap: Tap | None, values: Values
     ) -> BTC:
         """Scaled."""
         mask = (anchors <= positions[..., None])[:, None]
-        return self.scale * self.attn.read(x, positions, *latents, mask, tap=tap)
+        return self.scale * self.attn.read(x, positions, *memory, mask, tap=tap)
 
 
 class CoursePerceiverTrunk(PerceiverTrunk):
@@ -106,8 +95,7 @@ class CoursePerceiverTrunk(PerceiverTrunk):
             norm_cost(config, length),
             mlp_cost(config, length),
         )
-        between = Block.cost(latent_config(config), n)
-        return [("down", down), *((f"block {i}", between) for i in range(config.n_layer - 2)), ("up", up)]
+        return stacked_cost(config, n, down, up)
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions, torch.arange(config.bottleneck_dim))
@@ -136,18 +124,10 @@ class BareUpBlock(NoResidual, CourseUpBlock):
     """Normalised positions."""
 
     def read(
-        self,
-        x: BTC,
-        positions: BT,
-        latents: tuple[Tensor, Tensor],
-        anchors: Int[Tensor, "n"],
-        *,
-        cache: LayerCache | None,
-        tap: Tap | None,
-        values: BTC | None,
+        self, x: BTC, positions: BT, memory: Pair, anchors: N, cache: LayerCache | None, tap: Tap | None, values: Values
     ) -> BTC:
         """Normalised first."""
-        return super().read(self.ln1(x), positions, latents, anchors, cache=cache, tap=tap, values=values)
+        return super().read(self.ln1(x), positions, memory, anchors, cache, tap, values)
 
 
 class BarePerceiverTrunk(CoursePerceiverTrunk):

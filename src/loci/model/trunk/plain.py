@@ -11,7 +11,7 @@ from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost
 from loci.model.positions import Positions
-from loci.model.shapes import BTC
+from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap, inside
 from loci.model.trunk.base import Trunk
 
@@ -39,7 +39,7 @@ class PlainTrunk(Trunk):
         return [block for block in self.blocks if isinstance(block, Block)]
 
     def forward(
-        self, x: BTC, *, cache: Sequence[LayerCache] | None = None, tap: Tap | None = None, values: BTC | None = None
+        self, x: BTC, *, cache: Sequence[LayerCache] | None = None, tap: Tap | None = None, values: Values = None
     ) -> BTC:
         """Run every block."""
         for index, block in enumerate(self.blocks):

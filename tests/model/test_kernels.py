@@ -8,10 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from loci.model.pointwise import relu_squared
-from loci.model.products import affine, affine_parts, perceptron
+from loci.model.kernels import affine, affine_parts, perceptron, picked, unit_rms
 
-ACTIVATE: dict[str, Any] = {"gelu": F.gelu, "gelu-tanh": partial(F.gelu, approximate="tanh"), "relu2": relu_squared}
+ACTIVATE: dict[str, Any] = {
+    "gelu": F.gelu,
+    "gelu-tanh": partial(F.gelu, approximate="tanh"),
+    "relu2": lambda x: F.relu(x).square(),
+}
+SIZES = st.tuples(st.integers(1, 4), st.integers(1, 5), st.integers(1, 9))
 
 
 def layer(inside: int, outside: int) -> nn.Linear:
@@ -74,3 +78,43 @@ def test_a_gradient_given_from_outside_is_left_alone():
     kept = given_gradient.clone()
     perceptron(up, "gelu", down, x).backward(given_gradient)
     assert torch.equal(given_gradient, kept)
+
+
+def with_gradient(function, x, generator):
+    x = x.clone().requires_grad_()
+    out = function(x)
+    weights = torch.randn(out.shape, generator=generator, dtype=out.dtype)
+    return out, *torch.autograd.grad((out * weights).sum(), x)
+
+
+@given(SIZES, st.integers(0, 10**6))
+def test_unit_vectors_and_their_gradients_are_those_of_the_plain_formula(sizes, seed):
+    x = torch.randn(sizes, generator=torch.Generator().manual_seed(seed))
+    functions = (unit_rms, lambda x: F.rms_norm(x, x.shape[-1:]))
+    found, expected = (with_gradient(f, x, torch.Generator().manual_seed(1)) for f in functions)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+@given(SIZES, st.integers(0, 10**6))
+def test_picked_rows_are_those_of_the_mask_and_so_is_their_gradient(sizes, seed):
+    generator = torch.Generator().manual_seed(seed)
+    x, wanted = torch.randn(sizes, generator=generator), torch.rand(sizes[:2], generator=generator) < 0.6
+    found, expected = (
+        with_gradient(f, x, torch.Generator().manual_seed(1))
+        for f in (lambda x: picked(x, wanted), lambda x: x[wanted])
+    )
+    torch.testing.assert_close(found, expected, atol=0, rtol=0)
+
+
+def test_the_gradient_of_unit_vectors_holds_against_differences():
+    x = torch.randn(3, 2, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    assert torch.autograd.gradcheck(unit_rms, (x,))
+
+
+def test_unit_vectors_of_narrow_numbers_and_zeros():
+    assert unit_rms(torch.ones(2, 4, dtype=torch.bfloat16)).dtype == torch.bfloat16
+    zero = torch.zeros(1, 4, requires_grad=True)
+    out = unit_rms(zero)
+    out.sum().backward()
+    assert out.abs().sum() == 0
+    assert torch.isfinite(zero.grad).all()
