@@ -52,7 +52,7 @@ def test_bad_input(capsys, tmp_path, text):
         ([], "there is nothing to count"),
         ([str(run)], "the corpus of this run is not where it was"),
         (["--text", str(tmp_path / "none")], "no such file"),
-        (["--text", str(text), "--length", "5"], "--length more than --n"),
+        (["--text", str(text), "--length", "5"], "--length must be more than --n"),
         (["--text", str(text), "--prompt", "ß"], "which the vocabulary lacks"),
     ):
         assert main(["repetition", *arguments]) == 2

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from loci.generation.next_symbol import log_probabilities
+from loci.generation.likelihood import log_probabilities
 from loci.model import GPT
 
 

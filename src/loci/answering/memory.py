@@ -14,7 +14,7 @@ import numpy as np
 from loci.answering.base import Asked, Thought
 from loci.answering.direct import DirectAnswerer
 from loci.data.degrees import NOT_TOLD, VALUES, degree_id
-from loci.generation.next_symbol import next_log_probabilities
+from loci.generation.likelihood import next_log_probabilities
 from loci.text.vocab import MASK_ID
 
 

@@ -23,7 +23,7 @@ from loci.answering.familiarity import score_names
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.data.prompts import line_of, reading_prompt
 from loci.generation import Generated, generate, score_candidates
-from loci.generation.next_symbol import log_probabilities
+from loci.generation.likelihood import log_probabilities
 from loci.model import GPT
 from loci.text.match import position_of
 from loci.text.vocab import MASK_ID

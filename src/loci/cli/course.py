@@ -7,7 +7,6 @@ examples:
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loci.cli.course_flags import FILES, USES, parser, with_underscores
+from loci.cli.output import print_json
 from loci.cli.work import InterruptFlag
 from loci.errors import LociError
 
@@ -113,12 +113,11 @@ def grade(flags: Namespace) -> int:
     example:
       loci course grade handed-in/*.predictions --gold birth_dev.tsv
     """
-    from loci.evaluation.json_data import to_json
     from loci.interop import course_grade
 
     graded = course_grade.grade(flags.predictions, flags.gold, train=flags.train, corpus=flags.corpus)
     if flags.json:
-        print(json.dumps(to_json(graded), indent=2, ensure_ascii=False))
+        print_json(graded)
     else:
         print(*graded.lines(SHOWN_PAIRS), sep="\n")
     if ungraded := sum(found.right is None for found in graded.files):
@@ -177,13 +176,7 @@ def export_params(flags: Namespace) -> None:
 
 
 SUBCOMMANDS: dict[str, Callable[[Namespace], int | None]] = {
-    "pretrain": pretrain,
-    "finetune": finetune,
-    "evaluate": evaluate,
-    "london": london,
-    "dataset": dataset,
-    "folds": folds,
-    "grade": grade,
+    **{run.__name__: run for run in (pretrain, finetune, evaluate, london, dataset, folds, grade)},
     "import": import_params,
     "export": export_params,
 }

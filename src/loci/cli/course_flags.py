@@ -35,6 +35,10 @@ def _path(help: str, **more: Any) -> dict[str, Any]:
     return {"type": Path, "metavar": "PATH", "help": help, **more}
 
 
+def _number(kind: Callable[[str], float], help: str, default: float | None = None) -> dict[str, Any]:
+    return {"type": kind, "metavar": "FLOAT" if kind is float else "INT", "default": default, "help": help}
+
+
 PUBLISHED: dict[str, dict[str, Any]] = {
     "variant": {"choices": VARIANTS, "metavar": "VARIANT", "help": f"the model: {', '.join(VARIANTS)}"},
     "pretrain_corpus_path": _path("the pretraining corpus; the vocabulary is always its own", metavar="CORPUS"),
@@ -43,14 +47,9 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "--finetune_corpus_path": _path("the train questions (finetune)"),
     "--eval_corpus_path": _path("the questions to answer (evaluate)"),
     "--outputs_path": _path("where the answers go, one a line (evaluate)"),
-    "--pretrain_lr": {"type": float, "metavar": "FLOAT", "default": 6e-3, "help": "of pretraining (default: 6e-3)"},
-    "--finetune_lr": {"type": float, "metavar": "FLOAT", "default": 6e-4, "help": "of finetuning (default: 6e-4)"},
-    "--bottleneck_dim": {
-        "type": int,
-        "metavar": "INT",
-        "default": 32,
-        "help": "latents of the perceiver (default: 32)",
-    },
+    "--pretrain_lr": _number(float, "of pretraining (default: 6e-3)", 6e-3),
+    "--finetune_lr": _number(float, "of finetuning (default: 6e-4)", 6e-4),
+    "--bottleneck_dim": _number(int, "latents of the perceiver (default: 32)", 32),
     "--tb_expt_name": {
         "metavar": "NAME",
         "help": "TensorBoard's events go to expt/FUNCTION/NAME_..., where it is installed (default from 2023 on: run)",
@@ -74,17 +73,12 @@ OWN: dict[str, dict[str, Any]] = {
         "default": "residual",
         "help": "bare: no residual path around the reading blocks, both inputs normalised",
     },
-    "--max_epochs": {
-        "type": whole(1),
-        "metavar": "INT",
-        "help": "instead of 650 (pretrain), 75 (finetune) or 10 (finetune after pretraining)",
-    },
+    "--max_epochs": _number(whole(1), "instead of 650 (pretrain), 75 (finetune) or 10 (finetune after pretraining)"),
     "--copy_every": {
-        "type": whole(1),
+        **_number(whole(1), "pretrain also keeps the weights of every so many epochs, next to PARAMS"),
         "metavar": "EPOCHS",
-        "help": "pretrain also keeps the weights of every so many epochs, next to PARAMS",
     },
-    "--seed": {"type": whole(0, LARGEST_SEED), "metavar": "INT", "default": 0, "help": "of all chance (default: 0)"},
+    "--seed": _number(whole(0, LARGEST_SEED), "of all chance (default: 0)", 0),
 }
 _MODEL = ("variant", "pretrain_corpus_path", "--bottleneck_dim", "--perceiver_form", "--year")
 _ALL = {**PUBLISHED, **OWN}
@@ -101,7 +95,7 @@ FLAGS: dict[str, Mapping[str, dict[str, Any]]] = {
         "dataset_type": {"choices": ("namedata", "charcorruption"), "help": "finetuning or pretraining examples"},
         "--pretrain_corpus_path": _path("the corpus", default=Path("wiki.txt")),
         "--finetune_corpus_path": _path("the train questions", default=Path("birth_places_train.tsv")),
-        "--examples": {"type": whole(0), "metavar": "INT", "default": 4, "help": "how many (default: 4)"},
+        "--examples": _number(whole(0), "how many (default: 4)", 4),
         **{name: OWN[name] for name in ("--year", "--fix", "--seed")},
     },
     "folds": {
@@ -110,12 +104,9 @@ FLAGS: dict[str, Mapping[str, dict[str, Any]]] = {
         "--reading_params_path": _path("the pretrained weights, one file or several", nargs="+", required=True),
         "--finetune_corpus_path": _path("the train questions", required=True),
         "--out": _path("where the folds, the finetuned weights and the answers go", required=True),
-        "--folds": {
-            "type": whole(1, 5),
-            "metavar": "INT",
-            "default": 1,
-            "help": "how many of the five are asked about, each after finetuning on the others (default: 1)",
-        },
+        "--folds": _number(
+            whole(1, 5), "how many of the five are asked about, each after finetuning on the others (default: 1)", 1
+        ),
         **{name: _ALL[name] for name in ("--finetune_lr", "--bottleneck_dim", "--perceiver_form", "--year", "--fix")},
         **{name: _ALL[name] for name in ("--max_epochs", "--seed")},
     },

@@ -2,9 +2,8 @@
 
 from loci.generation.beam import beam_search
 from loci.generation.context import Window
-from loci.generation.decode import Generated, generate
+from loci.generation.decode import Generated, generate, stream
 from loci.generation.sampling import GREEDY, Sampler
 from loci.generation.scoring import score_candidates
-from loci.generation.streaming import stream
 
 __all__ = ["GREEDY", "Generated", "Sampler", "Window", "beam_search", "generate", "score_candidates", "stream"]

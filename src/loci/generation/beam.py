@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from loci.errors import LociError
-from loci.generation.context import Prompt, Window, check_prompt, reading, start_context
+from loci.generation.context import Prompt, check_prompt, reading, start_context
 from loci.generation.decode import Generated, length_batches
 from loci.model import GPT
 
@@ -28,7 +28,6 @@ def beam_search(
     stop_id: int | None,
     use_cache: bool = True,
     batch_size: int = 256,
-    window: Window | None = None,
 ) -> list[list[Generated]]:
     """The best continuations of every prompt, best first, at most `width`.
 
@@ -40,7 +39,6 @@ def beam_search(
         stop_id: The id that ends a text; None: all run for max_new steps.
         use_cache: False reads the whole prefix again at each step; same results.
         batch_size: Rows (prompts × width) read at once.
-        window: How much of the past is kept.
     """
     if width < 1 or max_new < 1 or batch_size < 1:
         raise LociError(f"width, max_new and batch_size must be at least 1: {width}, {max_new}, {batch_size}")
@@ -50,7 +48,7 @@ def beam_search(
     with reading(model):
         for batch in length_batches(checked, max(1, batch_size // width)):
             rows = [checked[index] for index in batch]
-            context, logits = start_context(model, rows, room=max_new - 1, window=window, use_cache=use_cache)
+            context, logits = start_context(model, rows, room=max_new - 1, use_cache=use_cache)
             beams = [_Beam(width, max_new, stop_id) for _ in batch]
             front = _Front.start(len(batch))
             for _ in range(max_new):

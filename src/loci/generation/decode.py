@@ -1,4 +1,4 @@
-"""Continuing prompts: batched, cached, each row until its own end.
+"""Continuing prompts: batched and cached, each row until its own end, or one text id by id.
 
 `generate` gives the same answers whatever the batch size, the order of the prompts and with or without a cache: every
 prompt has its own uniform numbers, one for each step. Works on ids; knows nothing of characters, questions or files.
@@ -14,9 +14,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from loci.errors import LociError
-from loci.generation.choice import Chooser, draw_uniforms
 from loci.generation.context import Context, Prompt, Window, check_prompt, reading, start_context
-from loci.generation.sampling import GREEDY, Sampler
+from loci.generation.sampling import GREEDY, Chooser, Sampler, draw_uniforms
 from loci.model import GPT
 
 #: Rows leave the batch once this share of it has finished: copying the cache for each would cost more than it saves.
@@ -146,3 +145,44 @@ class _Record:
         columns = (self.ids, self.lengths, self.log_probabilities, self.stopped)
         rows = zip(self.indices, *(column.tolist() for column in columns), strict=True)
         return {index: Generated(tuple(ids[:length]), total, stop) for index, ids, length, total, stop in rows}
+
+
+def stream(
+    model: GPT,
+    prompt: Prompt,
+    *,
+    length: int,
+    sampler: Sampler | None = None,
+    generator: torch.Generator | None = None,
+    stop_id: int | None = None,
+    window: Window | None = None,
+    use_cache: bool = True,
+) -> Iterator[int]:
+    """New ids, at most `length` of them, one at a time as they come; ends before the stop id.
+
+    The same ids as `generate` gives with the same generator. Bad input is an error at the call.
+    """
+    if length < 1:
+        raise LociError(f"length must be at least 1, it is {length}")
+    sampler = sampler or GREEDY
+    ids = check_prompt(prompt, model.config.vocab_size)
+    uniforms = draw_uniforms(1, length, sampler, generator)
+    chooser = Chooser([ids], model.config.vocab_size, sampler=sampler, uniforms=uniforms)
+    context = Context(model, [ids], room=length - 1, window=window, use_cache=use_cache)
+    return _ids(context, chooser, length, stop_id)
+
+
+def _ids(context: Context, chooser: Chooser, length: int, stop_id: int | None) -> Iterator[int]:
+    # Gradients and dropout are off only while the model reads: between two ids the caller's own settings hold.
+    with reading(context.model):
+        logits = context.start()
+    for step in range(length):
+        with reading(context.model):
+            chosen = chooser.choose(logits.cpu())
+        index = int(chosen)
+        if index == stop_id:
+            return
+        yield index
+        if step + 1 < length:
+            with reading(context.model):
+                logits = context.step(chosen.to(context.device))

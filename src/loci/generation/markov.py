@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from loci.errors import LociError
-from loci.generation.choice import Chooser, draw_uniforms
 from loci.generation.context import Prompt, check_prompt
-from loci.generation.sampling import FORBIDDEN, GREEDY, Sampler
+from loci.generation.sampling import FORBIDDEN, GREEDY, Chooser, Sampler, draw_uniforms
 
 
 class MarkovModel:

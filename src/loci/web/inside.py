@@ -26,13 +26,13 @@ LOOP_LEAST = 12
 
 def written(library: Library, wanted: requests.Generate) -> Iterator[dict[str, Any]]:
     """The characters of a continued text, and the loop it falls into, once."""
-    from loci.generation import Sampler, Window, stream
+    from loci.generation import Sampler, stream
+    from loci.generation.context import trained_window
     from loci.generation.repetition import find_loop
 
     loaded = library.load(wanted.run).loaded
     sampler = Sampler(wanted.temperature, wanted.top_k, wanted.top_p, wanted.min_p)
     ids = loaded.vocab.encode(wanted.prompt)
-    size = min(loaded.model.config.block_size, loaded.model.limit or loaded.model.config.block_size)
     so_far: list[int] = []
     loop = None
     for index in stream(
@@ -41,7 +41,7 @@ def written(library: Library, wanted: requests.Generate) -> Iterator[dict[str, A
         length=wanted.length,
         sampler=sampler,
         generator=torch.Generator().manual_seed(wanted.seed),
-        window=Window(size, max(1, size // 2)),
+        window=trained_window(loaded.model),
     ):
         so_far.append(index)
         yield {"text": loaded.vocab.symbols[index]}
