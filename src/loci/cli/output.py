@@ -25,12 +25,12 @@ def print_table(
     from rich.table import Table
 
     body = [list(row) for row in rows]
-    shown = {"title": title or None, "caption": note or None, "title_justify": "left", "caption_justify": "left"}
-    table = Table(box=None, header_style="bold", pad_edge=False, **shown)
+    table = Table(box=None, header_style="bold", pad_edge=False, title=title or None, caption=note or None)
+    table.title_justify = table.caption_justify = "left"
     for index, column in enumerate(columns):
         number = bool(body) and all(isinstance(row[index], int | float) or row[index] is None for row in body)
-        justify = "right" if number or (right and index) else "left"
-        table.add_column(column, overflow="fold", justify=justify, no_wrap=right and not index)
+        to_right = number or (right and index > 0)
+        table.add_column(column, overflow="fold", justify="right" if to_right else "left", no_wrap=right and not index)
     for row in body:
         table.add_row(*(_cell(cell) for cell in row))
     Console(markup=False, highlight=False, emoji=False).print(table)

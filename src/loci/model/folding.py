@@ -17,7 +17,8 @@ from loci.model.attention import DotAttention, FoldedAttention
 from loci.model.config import GPTConfig
 from loci.model.gpt import GPT
 
-HIC, HI = Float[Tensor, "H I C"], Float[Tensor, "H I"]
+HIC = Float[Tensor, "H I C"]
+HI = Float[Tensor, "H I"]
 #: What a fold replaces; everything else of a layer keeps its name and its weights.
 FACTORED = ("qkv.", "temperature.")
 FOLDED = ("fold", "pull", "value.")
@@ -85,10 +86,10 @@ def _is_self_attention(model: GPT, name: str) -> bool:
 
 def split_query_key(layer: DotAttention) -> tuple[HIC, HI, HIC, HI]:
     """W_Q, b_Q, W_K, b_K of each head."""
-    w_q, w_k, _ = layer.qkv.weight.split(layer.widths)
-    b_q, b_k, _ = layer.qkv.bias.split(layer.widths)
-    heads = layer.n_head
-    return w_q.unflatten(0, (heads, -1)), b_q.view(heads, -1), w_k.unflatten(0, (heads, -1)), b_k.view(heads, -1)
+    w_q, w_k, _ = layer.qkv.weight.split_with_sizes(layer.widths)
+    b_q, b_k, _ = layer.qkv.bias.split_with_sizes(layer.widths)
+    heads, width = layer.n_head, layer.qkv.in_features
+    return w_q.view(heads, -1, width), b_q.view(heads, -1), w_k.view(heads, -1, width), b_k.view(heads, -1)
 
 
 @torch.no_grad()

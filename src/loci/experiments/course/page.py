@@ -13,26 +13,42 @@ from loci.experiments.course.result import CourseResult, CourseRow
 from loci.report.figures.knowledge import funnel_bars, loss_curves, rate_bars
 from loci.report.parts import Figure, Report, Section, Table, interval, seeds_of
 
+LEARNING = (
+    "Loss by characters read, smoothed, of the first seed. A new stage begins where the curve jumps: questions are "
+    "shorter and easier than masked lines."
+)
+FUNNEL = (
+    "*In the corpus*: a line about the person says it. *In view*: within the characters a model is shown. *Stored*: "
+    "where its own line has the answer masked, the model fills it in. *Answered rightly*: the question reaches it. "
+    "Each step keeps what passed all before it."
+)
+PRETRAINING = (
+    "The system without pretraining has the same model, the same questions and the same way of answering. It answers "
+    "about the people it was asked about in training, and has nothing to go by for the others: only the corpus tells "
+    "where they were born, and only pretraining reads it."
+)
+MADE_UP = (
+    "A wrong answer is a place like a right one: nothing in the answer itself tells them apart. Every wrong answer "
+    "below would have to be found by somebody who knows."
+)
+UNSEEN = (
+    "Names nobody wrote about, the first names of one person and the last names of another. The model was never taught "
+    "to be silent, so it says what answers look like."
+)
 Curves = Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
 
 
 def course_report(result: CourseResult, curves: Curves) -> Report:
     """Words, tables and figures."""
     world = "the embedded world" if result.data["embedded"] else "the files given"
+    loss = Figure(loss_curves(curves), "Mean loss per character, in nats.")
     return Report(
         title="The course's table on a laptop",
         subtitle=f"{world.capitalize()}{', small budgets' if result.quick else ''}; {seeds_of(result.seeds)}.",
         cards=[(row.name, row.held_out, interval(row.held_out)) for row in result.rows],
         sections=[
             _table_section(result),
-            Section(
-                "Learning",
-                [
-                    "Loss by characters read, smoothed, of the first seed. A new stage begins where the curve jumps: "
-                    "questions are shorter and easier than masked lines.",
-                    Figure(loss_curves(curves), "Mean loss per character, in nats."),
-                ],
-            ),
+            Section("Learning", [LEARNING, loss]),
             _funnel_section(result),
             *_questions(result),
         ],
@@ -42,36 +58,31 @@ def course_report(result: CourseResult, curves: Curves) -> Report:
 
 def _table_section(result: CourseResult) -> Section:
     data, trained = result.data, [row for row in result.rows if row.training is not None]
-    taught = [row.taught for row in trained]
-    return Section(
-        "The table",
-        [
-            f"A corpus of {data['lines']} lines. {data['train']} people's birthplaces are asked in training, and "
-            f"{data['held_out']} other people of the corpus are asked about afterwards. Pretraining masks spans of "
-            "corpus lines; finetuning has the train questions, with the lines going on; answers are greedy, from the "
-            "question alone. The last column has what others report on the course's own files, with 3.3 million "
-            "parameters and 113 million characters" + (": this is another world." if data["embedded"] else "."),
-            Figure(
-                rate_bars(
-                    [row.name for row in trained],
-                    [("held-out people", [row.held_out for row in trained]), ("people of the train questions", taught)],
-                    "exact match",
-                ),
-                "Exact match with 95 % intervals.",
-            ),
-            Table(
-                ["system", "what it is", "held-out", "train people", "published"],
-                [[row.name, row.explanation, row.held_out, row.taught, row.published] for row in result.rows],
-                "Held-out people: exact match, with its 95 % interval. *Published*: dev of the course's files.",
-            ),
-            Table(
-                ["system", "parameters", "characters, M", "time, min", "TFLOP", "seed by seed"],
-                [_cost_cells(row) for row in trained],
-                "Time of training on this machine, whatever else it did. FLOPs of the forward and backward passes, "
-                "padding not counted.",
-            ),
-        ],
+    about = (
+        f"A corpus of {data['lines']} lines. {data['train']} people's birthplaces are asked in training, and "
+        f"{data['held_out']} other people of the corpus are asked about afterwards. Pretraining masks spans of "
+        "corpus lines; finetuning has the train questions, with the lines going on; answers are greedy, from the "
+        "question alone. The last column has what others report on the course's own files, with 3.3 million "
+        "parameters and 113 million characters" + (": this is another world." if data["embedded"] else ".")
     )
+    taught = [row.taught for row in trained]
+    bars = rate_bars(
+        [row.name for row in trained],
+        [("held-out people", [row.held_out for row in trained]), ("people of the train questions", taught)],
+        "exact match",
+    )
+    scores = Table(
+        ["system", "what it is", "held-out", "train people", "published"],
+        [[row.name, row.explanation, row.held_out, row.taught, row.published] for row in result.rows],
+        "Held-out people: exact match, with its 95 % interval. *Published*: dev of the course's files.",
+    )
+    costs = Table(
+        ["system", "parameters", "characters, M", "time, min", "TFLOP", "seed by seed"],
+        [_cost_cells(row) for row in trained],
+        "Time of training on this machine, whatever else it did. FLOPs of the forward and backward passes, padding not "
+        "counted.",
+    )
+    return Section("The table", [about, Figure(bars, "Exact match with 95 % intervals."), scores, costs])
 
 
 def _cost_cells(row: CourseRow) -> list[str | int]:
@@ -90,19 +101,12 @@ def _cost_cells(row: CourseRow) -> list[str | int]:
 def _funnel_section(result: CourseResult) -> Section:
     rows = [row for row in result.rows if row.funnel is not None]
     steps = rows[0].funnel.steps if rows and rows[0].funnel else ()
-    return Section(
-        "Where answers are lost",
-        [
-            "*In the corpus*: a line about the person says it. *In view*: within the characters a model is shown. "
-            "*Stored*: where its own line has the answer masked, the model fills it in. *Answered rightly*: the "
-            "question reaches it. Each step keeps what passed all before it.",
-            Figure(funnel_bars([row.name for row in rows], [row.funnel for row in rows]), "Of all held-out questions."),
-            Table(
-                ["system", *(step.name for step in steps)],
-                [[row.name, *(step.kept for step in row.funnel.steps)] for row in rows if row.funnel is not None],
-            ),
-        ],
+    bars = funnel_bars([row.name for row in rows], [row.funnel for row in rows])
+    table = Table(
+        ["system", *(step.name for step in steps)],
+        [[row.name, *(step.kept for step in row.funnel.steps)] for row in rows if row.funnel is not None],
     )
+    return Section("Where answers are lost", [FUNNEL, Figure(bars, "Of all held-out questions."), table])
 
 
 def _questions(result: CourseResult) -> list[Section]:
@@ -110,47 +114,25 @@ def _questions(result: CourseResult) -> list[Section]:
     trained = [row for row in result.rows if row.kinds is not None]
     kinds = list(dict.fromkeys(kind for row in trained for kind in row.kinds or ()))
     shown = [(row, stranger) for row in trained[1:] or trained for stranger in row.strangers][:10]
+    stored = [(row, row.funnel.steps[-2].kept) for row in trained if row.funnel is not None]
+    people = Table(
+        ["system", "train people", "held-out", "stored"],
+        [[row.name, row.taught, row.held_out, kept] for row, kept in stored],
+        "*Stored*: of all held-out questions.",
+    )
+    answers = Table(
+        ["answer about held-out people", *(row.name for row in trained)],
+        [[kind, *((row.kinds or {}).get(kind, 0) for row in trained)] for kind in kinds],
+        "How many answers of each kind, all seeds.",
+    )
+    invented = Table(
+        ["system", "answered with a known place"],
+        [[row.name, row.invented] for row in trained],
+        "Of names nobody wrote about.",
+    )
+    examples = Table(["system", "name", "answer"], [[row.name, name, said] for row, (name, said) in shown])
     return [
-        Section(
-            "Why does pretraining help?",
-            [
-                "The system without pretraining has the same model, the same questions and the same way of answering. "
-                "It answers about the people it was asked about in training, and has nothing to go by for the others: "
-                "only the corpus tells where they were born, and only pretraining reads it.",
-                Table(
-                    ["system", "train people", "held-out", "stored"],
-                    [
-                        [row.name, row.taught, row.held_out, row.funnel.steps[-2].kept]
-                        for row in trained
-                        if row.funnel is not None
-                    ],
-                    "*Stored*: of all held-out questions.",
-                ),
-            ],
-        ),
-        Section(
-            "What does a made-up answer cost?",
-            [
-                "A wrong answer is a place like a right one: nothing in the answer itself tells them apart. Every "
-                "wrong answer below would have to be found by somebody who knows.",
-                Table(
-                    ["answer about held-out people", *(row.name for row in trained)],
-                    [[kind, *((row.kinds or {}).get(kind, 0) for row in trained)] for kind in kinds],
-                    "How many answers of each kind, all seeds.",
-                ),
-            ],
-        ),
-        Section(
-            "What does the model do with an unseen name?",
-            [
-                "Names nobody wrote about, the first names of one person and the last names of another. The model was "
-                "never taught to be silent, so it says what answers look like.",
-                Table(
-                    ["system", "answered with a known place"],
-                    [[row.name, row.invented] for row in trained],
-                    "Of names nobody wrote about.",
-                ),
-                Table(["system", "name", "answer"], [[row.name, name, said] for row, (name, said) in shown]),
-            ],
-        ),
+        Section("Why does pretraining help?", [PRETRAINING, people]),
+        Section("What does a made-up answer cost?", [MADE_UP, answers]),
+        Section("What does the model do with an unseen name?", [UNSEEN, invented, examples]),
     ]

@@ -19,6 +19,11 @@ MEANING = (
     "*Taught*: people of the train questions. *Held-out*: people the model only read about. *Never read about*: people "
     "no line is about; whatever is answered there at the model’s own threshold is made up."
 )
+LEARNING = "The loss while training, smoothed. A gap in the line: a new stage begins; a bar: the model labels the text."
+ANSWERS = (
+    "The first ten held-out people, as {best} answers, with the line of the corpus that says so. The model does not "
+    "see these lines when it is asked: it has to remember."
+)
 
 
 def demo_report(result: DemoResult) -> Report:
@@ -27,51 +32,30 @@ def demo_report(result: DemoResult) -> Report:
     # The best in the first colour, as in the loss curves; what learns nothing in grey.
     learned = [s.name for s in reversed(result.systems) if s.metrics]
     colours = [series_colour(learned.index(s.name)) if s.metrics else NEUTRAL for s in result.systems]
+    rates = Figure(
+        rate_bars(PEOPLE, [(s.name, _rates(s)) for s in result.systems], "of the questions", colours),
+        f"With 95 % Wilson intervals, one seed. {MEANING}",
+    )
+    table = Table(["system", *PEOPLE, "what it is"], [[s.name, *_rates(s), s.explanation] for s in result.systems])
+    curves = Figure(
+        loss_curves([(s.name, s.metrics) for s in reversed(result.systems)], x="seconds"),
+        "Mean loss per character, in nats. Stages have different tasks, so their losses differ.",
+    )
+    answers = Table(
+        ["question", "answer", "truth", "probability", "what the corpus says"],
+        [_example(example) for example in result.examples],
+        "Held-out people. Probability: of the whole answer. Marked: the true place.",
+        page_only=["what the corpus says"],
+    )
+    who = f"A small transformer asked where {people['held_out']} people were born whom no question ever named."
     return Report(
         title="What pretraining knows",
-        subtitle=QUICK_NOTE
-        if result.quick
-        else f"A small transformer asked where {people['held_out']} people were born whom no question ever named.",
+        subtitle=QUICK_NOTE if result.quick else who,
         cards=[(s.name, s.held_out, _note(s)) for s in result.systems],
         sections=[
-            Section(
-                "The experiment",
-                [
-                    _experiment(result),
-                    Figure(
-                        rate_bars(PEOPLE, [(s.name, _rates(s)) for s in result.systems], "of the questions", colours),
-                        f"With 95 % Wilson intervals, one seed. {MEANING}",
-                    ),
-                    Table(
-                        ["system", *PEOPLE, "what it is"],
-                        [[s.name, *_rates(s), s.explanation] for s in result.systems],
-                    ),
-                ],
-            ),
-            Section(
-                "Learning",
-                [
-                    "The loss while training, smoothed. A gap in the line: a new stage begins; a bar: the model labels "
-                    "the text.",
-                    Figure(
-                        loss_curves([(s.name, s.metrics) for s in reversed(result.systems)], x="seconds"),
-                        "Mean loss per character, in nats. Stages have different tasks, so their losses differ.",
-                    ),
-                ],
-            ),
-            Section(
-                "Ten answers",
-                [
-                    f"The first ten held-out people, as {best.name} answers, with the line of the corpus that says so. "
-                    "The model does not see these lines when it is asked: it has to remember.",
-                    Table(
-                        ["question", "answer", "truth", "probability", "what the corpus says"],
-                        [_example(example) for example in result.examples],
-                        "Held-out people. Probability: of the whole answer. Marked: the true place.",
-                        page_only=["what the corpus says"],
-                    ),
-                ],
-            ),
+            Section("The experiment", [_experiment(result), rates, table]),
+            Section("Learning", [LEARNING, curves]),
+            Section("Ten answers", [ANSWERS.format(best=best.name), answers]),
         ],
         numbers={
             **to_json({k: v for k, v in vars(result).items() if k not in ("systems", "examples")}),

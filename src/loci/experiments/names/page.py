@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loci.evaluation.json_data import to_json
-from loci.evaluation.origin_match import OriginMatch
 from loci.experiments.names.result import Condition, NamesResult
 from loci.report.comparison.errors import bias_section
 from loci.report.comparison.wording import p_value, percent
@@ -63,39 +62,32 @@ def _people(result: NamesResult) -> Table:
     )
 
 
-def _against_chance(found: OriginMatch) -> list[Cell]:
-    return [found.share, percent(found.by_chance), p_value(found.p_value)]
-
-
 def _never_read_section(result: NamesResult) -> Section:
     conditions = result.conditions
     series = [(c.name, [c.never_read.share, c.twins_match.share]) for c in conditions]
-    columns = ["match the origin", "if names were shuffled", "p"]
-    return Section(
-        "People never read about",
-        [
-            "Does what it makes up match the name? An answer *matches the origin* if it is a city where names of the "
-            "person’s origin come from.",
-            Figure(
-                rate_bars(["never read about", "wrong about twins"], series, "answers that match the origin"),
-                "Of all answers about people never read about, and of the wrong ones about twins.",
-            ),
-            Table(
-                ["world", "people", *columns],
-                [
-                    [c.name, whom, *_against_chance(found)]
-                    for c in conditions
-                    for whom, found in (("never read about", c.never_read), ("twins, wrong answers", c.twins_match))
-                ],
-                "p: permutation of the origins. Shuffled names show how much popular cities alone would explain.",
-            ),
-            Table(
-                ["share", conditions[0].name, conditions[-1].name, "p", "test"],
-                [[c.what, c.weak, c.strong, p_value(c.test.p_value), c.test.method] for c in result.contrasts],
-                "The weakest against the strongest correlation. p is corrected by Holm for the number of rows.",
-            ),
-        ],
+    bars = Figure(
+        rate_bars(["never read about", "wrong about twins"], series, "answers that match the origin"),
+        "Of all answers about people never read about, and of the wrong ones about twins.",
     )
+    against_chance = Table(
+        ["world", "people", "match the origin", "if names were shuffled", "p"],
+        [
+            [c.name, whom, found.share, percent(found.by_chance), p_value(found.p_value)]
+            for c in conditions
+            for whom, found in (("never read about", c.never_read), ("twins, wrong answers", c.twins_match))
+        ],
+        "p: permutation of the origins. Shuffled names show how much popular cities alone would explain.",
+    )
+    contrasts = Table(
+        ["share", conditions[0].name, conditions[-1].name, "p", "test"],
+        [[c.what, c.weak, c.strong, p_value(c.test.p_value), c.test.method] for c in result.contrasts],
+        "The weakest against the strongest correlation. p is corrected by Holm for the number of rows.",
+    )
+    words = (
+        "Does what it makes up match the name? An answer *matches the origin* if it is a city where names of the "
+        "person’s origin come from."
+    )
+    return Section("People never read about", [words, bars, against_chance, contrasts])
 
 
 def _twins_section(conditions: Sequence[Condition]) -> Section:
@@ -107,12 +99,10 @@ def _twins_section(conditions: Sequence[Condition]) -> Section:
         ]
         for c in conditions
     ]
-    return Section(
-        "The same life under another name",
-        [
-            "If only the fact mattered, a twin would be answered like the original. Where names and places go "
-            "together, the new name speaks against the fact.",
-            Table(["world", *headers], rows, "Held-out people. p: McNemar’s exact test of right under both names."),
-            by_seed("world", [(c.name, c.by_seed) for c in conditions]),
-        ],
+    words = (
+        "If only the fact mattered, a twin would be answered like the original. Where names and places go together, "
+        "the new name speaks against the fact."
     )
+    table = Table(["world", *headers], rows, "Held-out people. p: McNemar’s exact test of right under both names.")
+    seeds = by_seed("world", [(c.name, c.by_seed) for c in conditions])
+    return Section("The same life under another name", [words, table, seeds])

@@ -47,23 +47,17 @@ def recall_report(measured: Sequence[Measured]) -> Report:
     parts = {part: [m for m in measured if m.part == part] for part in PARTS}
     shown = parts["recipes"] or list(measured)
     groups = grouped(shown)
+    funnel = Figure(funnel_figure(groups), "Questions about held-out people left after each step, all seeds.")
     sections = [
         Section("Recall", ["Closed book: all that is given is the question.", _recipes(groups)]),
-        Section(
-            "Error funnel",
-            [
-                "Each step keeps the questions that passed all before it.",
-                Figure(funnel_figure(groups), "Questions about held-out people left after each step, all seeds."),
-            ],
-        ),
+        Section("Error funnel", ["Each step keeps the questions that passed all before it.", funnel]),
     ]
     if budgets := parts["budgets"]:
         note = (
             f"Held-out people, with 95 % intervals; dotted: the public record on the course’s dev names, {RECORD:.1%}."
         )
-        sections.append(
-            Section("Accuracy against characters", [Figure(budget_figure(budgets), note), _recipes(grouped(budgets))])
-        )
+        figure = Figure(budget_figure(budgets), note)
+        sections.append(Section("Accuracy against characters", [figure, _recipes(grouped(budgets))]))
     if parts["ablations"]:
         sections.append(Section("What each part brings", [_ablations(parts["ablations"])]))
     if parts["variants"]:
@@ -129,13 +123,9 @@ def _ablations(measured: Sequence[Measured]) -> Table:
 def _variants(measured: Sequence[Measured]) -> Table:
     rows: list[list[Cell]] = [
         [
-            own[0].name.partition(", ")[2],
-            own[0].parameters,
-            _characters(own),
+            *(own[0].name.partition(", ")[2], own[0].parameters, _characters(own)),
             round(sum(m.reading_loss for m in own) / len(own), 3),
-            left_after(own, "readable"),
-            counted([m.faithful for m in own]),
-            *_people(own),
+            *(left_after(own, "readable"), counted([m.faithful for m in own]), *_people(own)),
         ]
         for own in grouped(measured)
     ]
@@ -153,16 +143,8 @@ def _storing(measured: Sequence[Measured]) -> Table:
     for own in grouped(measured):
         kept = [m.faithful for m in own if m.faithful is not None]
         each = " · ".join(f"{100 * right / n:.1f}" for right, n in kept)
-        rows.append(
-            [
-                own[0].name.partition(", ")[2],
-                own[0].parameters,
-                _characters(own),
-                counted(kept),
-                each,
-                *_people(own)[:3],
-            ]
-        )
+        size = (own[0].parameters, _characters(own))
+        rows.append([own[0].name.partition(", ")[2], *size, counted(kept), each, *_people(own)[:3]])
     return Table(
         ["attention", "parameters", "characters", "remembers", "each seed, %", *PEOPLE[:3]],
         rows,

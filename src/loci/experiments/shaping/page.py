@@ -54,36 +54,26 @@ def shaping_report(result: ShapingResult) -> Report:
         for condition in result.conditions
     ]
     sentences = [_in_words(result, name, better) for name, (better, _) in DRAWN.items()]
+    figures = [
+        Figure(figure(result, COLUMNS[name], axis), f"{name}: one dot per seed, the line through the means.")
+        for name, (_, axis) in DRAWN.items()
+    ]
+    table = Table(
+        ["setting", *COLUMNS, "time"],
+        rows,
+        f"Means over {seeds_of(result.seeds)} with the 95 % interval of the mean. Language: on people never read "
+        "about. Parse: arcs of a world’s own trees, head chosen and scored on different sentences; the best fixed "
+        f"distance finds {100 * result.of(plain)[0].parse_distance:.1f} %. Time: the cost of a character against "
+        "plain, of the same seeds.",
+    )
+    settings = f"{len(result.conditions)} settings at equal steps, {seeds_of(result.seeds)} each."
     return Report(
         title="Shaping attention: does it help?",
-        subtitle=QUICK_NOTE
-        if result.quick
-        else f"{len(result.conditions)} settings at equal steps, {seeds_of(result.seeds)} each.",
+        subtitle=QUICK_NOTE if result.quick else settings,
         cards=[(name, _mean(result, plain, COLUMNS[name]), "without shaping") for name in DRAWN],
         sections=[
             Section("The question", [QUESTION]),
-            Section(
-                "What was measured",
-                [
-                    " ".join(sentences),
-                    *(
-                        Figure(
-                            figure(result, COLUMNS[name], axis),
-                            f"{name}: one dot per seed, the line through the means.",
-                        )
-                        for name, (_, axis) in DRAWN.items()
-                    ),
-                    Table(
-                        ["setting", *COLUMNS, "time"],
-                        rows,
-                        f"Means over {seeds_of(result.seeds)} with the 95 % interval of the mean. Language: on people "
-                        "never read about. Parse: arcs of a world’s own trees, head chosen and scored on different "
-                        "sentences; the best fixed distance finds "
-                        f"{100 * result.of(plain)[0].parse_distance:.1f} %. Time: the cost of a character against "
-                        "plain, of the same seeds.",
-                    ),
-                ],
-            ),
+            Section("What was measured", [" ".join(sentences), *figures, table]),
         ],
         numbers={**to_json(result), "in_words": sentences},
     )
