@@ -25,7 +25,6 @@ from loci.evaluation.rows import HELD_OUT, write_rows
 from loci.evaluation.run_calibration import fit_calibration
 from loci.model import GPT
 from loci.pipeline import carry_out
-from loci.pipeline.runner import model_config
 from loci.recipes import DataShape
 from loci.recipes.own_data import own_data
 from loci.report.comparison.page import comparison_report
@@ -145,29 +144,22 @@ def _gone_on(recipe: Recipe, data: TrainingData, before: Path) -> tuple[Recipe, 
     recipe = dataclasses.replace(recipe, model={**recipe.model, **sizes})
     reading = recipe.stages[0].characters or 0.0
     recipe = recipe.override([f"{recipe.stages[0].name}.characters={GOING_ON * reading:.3g}"])
-    model, new = _with_vocabulary(old, data.vocab, model_config(recipe, data).block_size)
-    lines = _lines_kept(before, data)
-    return (
-        recipe,
-        model,
-        (
-            f"goes on from {before}: its {old.model.n_parameters():,} weights are kept"
-            + (f", {len(new)} new characters begin anew" if new else ""),
-            *lines,
-        ),
-    )
+    model, new = _with_vocabulary(old, data.vocab)
+    kept = f"goes on from {before}: its {old.model.n_parameters():,} weights are kept"
+    begun = f", {len(new)} new characters begin anew" if new else ""
+    return recipe, model, (kept + begun, _lines_kept(before, data))
 
 
-def _lines_kept(before: Path, data: TrainingData) -> tuple[str, ...]:
+def _lines_kept(before: Path, data: TrainingData) -> str:
     """How many lines the old run read too, if its corpus is still where it was."""
     corpus = read_run(before).corpus()
     if corpus is None:
-        return ("its corpus has changed or is gone: every line counts as new",)
+        return "its corpus has changed or is gone: every line counts as new"
     was, now = {line.text for line in corpus}, {line.text for line in data.corpus}
-    return (f"{len(was & now):,} lines are the same, {len(now - was):,} are new, {len(was - now):,} are gone",)
+    return f"{len(was & now):,} lines are the same, {len(now - was):,} are new, {len(was - now):,} are gone"
 
 
-def _with_vocabulary(old: LoadedModel, vocab: Vocab, block_size: int) -> tuple[GPT, str]:
+def _with_vocabulary(old: LoadedModel, vocab: Vocab) -> tuple[GPT, str]:
     """The old model with another vocabulary: rows of characters it knew are kept, new ones begin at random."""
     model = GPT(old.model.config.replace(vocab_size=len(vocab)), generator=torch.Generator().manual_seed(0))
     weights = old.model.state_dict()
@@ -192,25 +184,15 @@ def learn(
     labelling: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned | None:
     """Train or go on training, calibrate, evaluate, write the report; None when it was stopped."""
-    outcome = carry_out(
-        plan.recipe,
-        plan.data,
-        out,
-        resume=None,
-        initial=plan.initial,
-        observers=observers,
-        should_stop=should_stop,
-        labelling=labelling,
-    )
+    hooks: dict[str, Any] = {"observers": observers, "should_stop": should_stop, "labelling": labelling}
+    outcome = carry_out(plan.recipe, plan.data, out, resume=None, initial=plan.initial, **hooks)
     if not outcome.finished:
         return None
-    asked = plan.held_back
-    said = (
-        _calibrated(load(out, corpus=plan.data.corpus), asked[::2], out)
-        if len(asked) >= ENOUGH_TO_CALIBRATE
-        else (f"not calibrated: {len(asked)} questions held back, {ENOUGH_TO_CALIBRATE} are needed")
-    )
-    judged = asked[1::2] if len(asked) >= ENOUGH_TO_CALIBRATE else asked
+    judged = plan.held_back
+    said = f"not calibrated: {len(judged)} questions held back, {ENOUGH_TO_CALIBRATE} are needed"
+    if len(judged) >= ENOUGH_TO_CALIBRATE:
+        said = _calibrated(load(out, corpus=plan.data.corpus), judged[::2], out)
+        judged = judged[1::2]
     run = load(out, corpus=plan.data.corpus)
     found = run.evaluate(judged, split=HELD_OUT)
     write_rows(out / PREDICTIONS / "held_back.jsonl", found.rows)

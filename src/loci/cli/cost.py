@@ -66,10 +66,10 @@ def cost(
         headers = ("variant", "parameters", "forward", "kept", "cache", "growth")
         print_table(headers, body, title=size, note=note, right=True)
     else:
-        names = ("layer", "parameters", "forward", "backward", "weights", "kept", "cache")
+        columns = ("layer", "parameters", "forward", "backward", "weights", "kept", "cache")
         layers = [(layer.name, *_cells(layer)) for layer in (*costs[variant].layers, costs[variant].total)]
         title = f"{variant} ({VARIANTS[variant].summary}): {size}"
-        print_table(names, layers, title=title, note=CAPTION, right=True)
+        print_table(columns, layers, title=title, note=CAPTION, right=True)
 
 
 CAPTION = (

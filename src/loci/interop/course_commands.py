@@ -19,7 +19,7 @@ from loci.evaluation.rows import Row
 from loci.files import atomic_folder, sha256_file, write_text
 from loci.generation.context import Window
 from loci.generation.decode import generate
-from loci.interop.course_lines import model_lines, score_lines
+from loci.interop.course_lines import model_lines, rows_of_lines, score_lines
 from loci.interop.course_notes import YEARS, how_made
 from loci.interop.course_params import COURSE_VARIANTS, PERCEIVER_FORMS, course_variant, from_course, to_course
 from loci.interop.course_training import replacing, say_all, train
@@ -176,10 +176,7 @@ def evaluate(
     model = course.load(reading)
     say_all(hooks, model_lines(course.corpus, model, course.year))
     answers = greedy_answers(model, course, texts)
-    rows = [
-        Row(question.text, answer, question.answers, question.subject)
-        for question, answer in zip(asked, answers, strict=True)
-    ]
+    rows = rows_of_lines(asked, answers)
     if outputs is not None:
         replacing(outputs, hooks)
         lines = (" ".join(answer.splitlines()) if "lines" in course.fix else answer for answer in answers)

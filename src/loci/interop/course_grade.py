@@ -17,7 +17,7 @@ from loci.errors import LociError
 from loci.evaluation.error_kinds import ErrorClassifier
 from loci.evaluation.metrics import Rate, exact_match, is_right, wilson
 from loci.evaluation.rows import Row
-from loci.interop.course_lines import score_lines
+from loci.interop.course_lines import rows_of_lines, score_lines
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.source import load
@@ -108,7 +108,7 @@ def read_answers(file: str, asked: Questions) -> list[Row]:
     lines = load(file).lines()
     if len(lines) != len(asked):
         raise LociError(f"{len(lines)} lines for {len(asked)} questions", remedy="an answer may contain a newline")
-    return [Row(q.text, line, q.answers, q.subject) for q, line in zip(asked, lines, strict=True)]
+    return rows_of_lines(asked, lines)
 
 
 def _pair(first: tuple[str, list[Row]], second: tuple[str, list[Row]]) -> Pair:

@@ -52,9 +52,14 @@ def score_lines(rows: Iterable[Row], outputs: Path | None = None) -> list[str]:
     return [f"Correct: {float(rate.successes)} out of {float(rate.n)}: {share}%"]
 
 
+def rows_of_lines(questions: Questions, answers: Iterable[str]) -> list[Row]:
+    """One answer to each question, in the order of the file."""
+    return [Row(q.text, answer, q.answers, q.subject) for q, answer in zip(questions, answers, strict=True)]
+
+
 def constant_rows(questions: Questions, place: str = LONDON) -> list[Row]:
     """Rows of a system that says the same place to every question."""
-    return [Row(question.text, place, question.answers, question.subject) for question in questions]
+    return rows_of_lines(questions, [place] * len(questions))
 
 
 def example_lines(

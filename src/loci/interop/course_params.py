@@ -15,15 +15,10 @@ from torch import Tensor
 
 from loci.errors import LociError
 from loci.model import GPT, VARIANTS, GPTConfig
-from loci.model.positions import ROPE_BASE
+from loci.model.positions import rope_tables
 
 #: What the course's command line calls a model → our variant.
-COURSE_VARIANTS = {
-    "vanilla": "vanilla",
-    "synthesizer": "synthesizer",
-    "perceiver": "perceiver-course",
-    "rope": "rope",
-}
+COURSE_VARIANTS = {"vanilla": "vanilla", "synthesizer": "synthesizer", "perceiver": "perceiver-course", "rope": "rope"}
 #: Students write the perceiver's two blocks themselves. Names and shapes do not tell which of the two forms it is.
 PERCEIVER_FORMS = {"residual": "perceiver-course", "bare": "perceiver-course-bare"}
 
@@ -173,9 +168,7 @@ def _buffers(names: Mapping[str, object], config: GPTConfig) -> dict[str, Tensor
 
 def rope_table(width: int, places: int) -> Tensor:
     """(places, width / 2, 2): cosine and sine of the angle by which each pair turns at each place."""
-    frequencies = ROPE_BASE ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
-    angles = torch.arange(places, dtype=torch.float64)[:, None] * frequencies
-    return torch.stack((angles.cos(), angles.sin()), dim=-1).float()
+    return torch.stack(rope_tables(torch.arange(places), width), dim=-1).float()
 
 
 def _check_buffers(given: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> None:

@@ -80,11 +80,7 @@ def _add_answers(app: FastAPI, library: Library, worker: Worker) -> None:
     async def ask(asked: requests.Ask) -> Response:
         """Ask one question: answer, probability, alternatives, the reason for silence, the lines that support it."""
         library.path(asked.run)
-        options: dict[str, Any] = {
-            "threshold": asked.threshold,
-            "alternatives": asked.alternatives,
-            "lines": asked.lines,
-        }
+        options = {name: getattr(asked, name) for name in ("threshold", "alternatives", "lines")}
         if asked.history:  # whom a pronoun means is this visitor's own: asked alone
             ask_it = lambda each: library.load(asked.run).ask(each, history=asked.history, **options).as_dict()  # noqa: E731
             return JSONResponse(await one("history", asked.question, ask_it))

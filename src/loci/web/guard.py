@@ -9,7 +9,6 @@ everything but the health check needs it. Knows nothing of runs or models.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
 from dataclasses import dataclass
 from http.cookies import SimpleCookie
 from urllib.parse import parse_qs, urlsplit
@@ -132,15 +131,10 @@ def _with_headers(scope: Scope, send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            _set(headers, HEADERS.items())
+            headers.update(HEADERS)
             headers["Content-Security-Policy"] = REPORT_POLICY if report else PAGE_POLICY
             if scope["path"].startswith("/api"):
                 headers["Cache-Control"] = "no-store"
         await send(message)
 
     return sending
-
-
-def _set(headers: MutableHeaders, values: Iterable[tuple[str, str]]) -> None:
-    for name, value in values:
-        headers[name] = value

@@ -35,14 +35,8 @@ def written(library: Library, wanted: requests.Generate) -> Iterator[dict[str, A
     ids = loaded.vocab.encode(wanted.prompt)
     so_far: list[int] = []
     loop = None
-    for index in stream(
-        loaded.model,
-        ids,
-        length=wanted.length,
-        sampler=sampler,
-        generator=torch.Generator().manual_seed(wanted.seed),
-        window=trained_window(loaded.model),
-    ):
+    generator, window = torch.Generator().manual_seed(wanted.seed), trained_window(loaded.model)
+    for index in stream(loaded.model, ids, length=wanted.length, sampler=sampler, generator=generator, window=window):
         so_far.append(index)
         yield {"text": loaded.vocab.symbols[index]}
         found = find_loop(so_far, least=LOOP_LEAST)
@@ -74,13 +68,8 @@ def look_at(library: Library, wanted: requests.Look) -> dict[str, Any]:
     from loci.attention_lab.looking import look
 
     run = library.load(wanted.run)
-    seen = look(
-        run.loaded.model,
-        run.loaded.vocab,
-        run.ask(wanted.question, lines=0),
-        generator=torch.Generator().manual_seed(0),
-        draws=1,
-    )
+    asked, generator = run.ask(wanted.question, lines=0), torch.Generator().manual_seed(0)
+    seen = look(run.loaded.model, run.loaded.vocab, asked, generator=generator, draws=1)
     return {
         "symbols": list(seen.symbols),
         "n_prompt": seen.n_prompt,
@@ -98,14 +87,8 @@ def intervened(library: Library, wanted: requests.Intervene) -> dict[str, Any]:
     run = library.load(wanted.run)
     asked = [wanted.question, *([wanted.patch_from] if wanted.patch_from is not None else [])]
     answer, *other = run.ask_all(asked, lines=0)
-    found = intervene(
-        run.loaded.model,
-        run.loaded.vocab,
-        answer,
-        ablate=wanted.ablate,
-        patch_from=other[0] if other else None,
-        patch_heads=wanted.patch_heads,
-    )
+    heads = {"ablate": wanted.ablate, "patch_heads": wanted.patch_heads}
+    found = intervene(run.loaded.model, run.loaded.vocab, answer, patch_from=other[0] if other else None, **heads)
     (before, p), (after, q) = found.before, found.after
     return {
         "before": {"text": before, "probability": p},

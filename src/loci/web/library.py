@@ -63,26 +63,18 @@ class Library:
     def _trained(self) -> list[Path]:
         return sorted(path for path in self.out.iterdir() if path.is_dir()) if self.out.is_dir() else []
 
-    def _add(self, run: Path) -> str:
+    def _add(self, run: Path) -> None:
         run = run.resolve()
         with self._lock:
-            for name, path in self._named.items():
-                if path == run:
-                    return name
-            return self._name(run, self._named)
+            if run not in self._named.values():
+                self._name(run, self._named)
 
-    def _name(self, path: Path, names: dict[str, Path]) -> str:
+    def _name(self, path: Path, names: dict[str, Path]) -> None:
         """Give a folder a short name of our own: what follows the folder it was found in."""
         tops = (self.out.resolve(), *(folder.parent for folder in self._folders))
         top = next((top for top in tops if path.is_relative_to(top)), path.parent)
         base = re.sub(r"[^\w.-]+", "-", "-".join(path.relative_to(top).parts)).strip("-.") or "run"
-        name = next(name for name in (base, *(f"{base}-{n}" for n in range(2, 10_000))) if name not in names)
-        names[name] = path
-        return name
-
-    def names(self) -> list[str]:
-        """The names of all runs, oldest first."""
-        return list(self._named)
+        names[next(name for name in (base, *(f"{base}-{n}" for n in range(2, 10_000))) if name not in names)] = path
 
     def path(self, name: str) -> Path:
         """Where a run lies."""
@@ -110,7 +102,7 @@ class Library:
         """What a list of runs shows, from the runs' own files."""
         self.refresh()
         found = []
-        for name in self.names():
+        for name in list(self._named):
             try:
                 found.append(self._summary(name))
             except LociError as error:
@@ -122,16 +114,15 @@ class Library:
         from loci.training.run import describe, read_run
 
         info = read_run(self.path(name))
-        row = describe(info)
-        row["run"] = name
-        row["training"] = is_owned(info.path)
-        row["note"] = info.recipe.note
-        row["model"] = {
-            key: info.recipe.model.get(key)
-            for key in ("n_layer", "n_head", "n_embd", "block_size", "attention", "trunk")
+        sizes = ("n_layer", "n_head", "n_embd", "block_size", "attention", "trunk")
+        return {
+            **describe(info),
+            "run": name,
+            "training": is_owned(info.path),
+            "note": info.recipe.note,
+            "model": {key: info.recipe.model.get(key) for key in sizes},
+            "reports": [report.stem for report in self.reports(name)],
         }
-        row["reports"] = [report.stem for report in self.reports(name)]
-        return row
 
     def reports(self, name: str) -> list[Path]:
         """The pages in a run's folder."""
@@ -142,10 +133,10 @@ class Library:
         found = []
         for name, folder in self._experiments().items():
             about = _read(folder / SETTINGS)
-            row = {"name": name, "experiment": str(about.get("experiment", "")), "quick": bool(about.get("quick"))}
-            row["page"] = (folder / PAGE).is_file()
-            row["table"] = _course_table(_read(folder / RESULTS)) if row["experiment"] == "course" else []
-            found.append(row)
+            kind = str(about.get("experiment", ""))
+            table = _course_table(_read(folder / RESULTS)) if kind == "course" else []
+            row = {"name": name, "experiment": kind, "quick": bool(about.get("quick")), "table": table}
+            found.append({**row, "page": (folder / PAGE).is_file()})
         return found
 
     def experiment_page(self, name: str) -> Path | None:

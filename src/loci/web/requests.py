@@ -10,6 +10,9 @@ Text = Annotated[str, Field(min_length=1, max_length=1000)]
 RunName = Annotated[str, Field(min_length=1, max_length=200)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Place = Annotated[int, Field(ge=0, le=1000)]
+Heads = Annotated[list[tuple[Place, Place]], Field(max_length=256)]
+"""(block, head) pairs."""
 LONGEST_FILE = 2000
 """Questions in one batch."""
 
@@ -56,9 +59,7 @@ class Activations(_Request):
     run: RunName
     text: Text
     names: list[Annotated[str, Field(max_length=60)]] = Field(default=["blocks.*.attn.pattern"], max_length=40)
-    ablate: list[tuple[Annotated[int, Field(ge=0, le=1000)], Annotated[int, Field(ge=0, le=1000)]]] = Field(
-        default=[], max_length=256, description="(block, head) pairs that contribute nothing."
-    )
+    ablate: Heads = Field(default=[], description="(block, head) pairs that contribute nothing.")
 
 
 class Look(_Request):
@@ -73,12 +74,10 @@ class Intervene(_Request):
 
     run: RunName
     question: Text
-    ablate: list[tuple[Annotated[int, Field(ge=0, le=1000)], Annotated[int, Field(ge=0, le=1000)]]] = Field(
-        default=[], max_length=256
-    )
+    ablate: Heads = []
     patch_from: Text | None = Field(default=None, description="A question whose name, or whose heads, are patched in.")
-    patch_heads: list[tuple[Annotated[int, Field(ge=0, le=1000)], Annotated[int, Field(ge=0, le=1000)]]] = Field(
-        default=[], max_length=256, description="(block, head) pairs taken from that question instead of its name."
+    patch_heads: Heads = Field(
+        default=[], description="(block, head) pairs taken from that question instead of its name."
     )
 
 
