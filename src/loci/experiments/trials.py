@@ -139,15 +139,8 @@ def trial(recipe: Recipe, data: TrainingData, run: Path, name: str, hooks: Hooks
     resume = holds_run(run)
     if not resume or not read_run(run).finished:
         hooks.say(f"{'going on with' if resume else 'training'}: {name}")
-    outcome = carry_out(
-        recipe,
-        data,
-        run,
-        resume=resume,
-        observers=lambda folder: hooks.observers(name),
-        should_stop=hooks.should_stop,
-        labelling=hooks.labelling,
-    )
+    told: dict[str, Any] = {"should_stop": hooks.should_stop, "labelling": hooks.labelling}
+    outcome = carry_out(recipe, data, run, resume=resume, observers=lambda folder: hooks.observers(name), **told)
     if not outcome.finished:
         raise Stopped
     return load_model(run)

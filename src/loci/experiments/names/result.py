@@ -102,10 +102,8 @@ def score(
     tests = [shares_differ([a.successes, b.successes], [a.n, b.n], rng) for _, a, b in pairs]
     corrected = holm([test.p_value for test in tests])
     entries = [
-        Entry(
-            condition.name, Path(), tuple(chain.from_iterable(rows.held_out for rows in found[condition.correlation]))
-        )
-        for condition in conditions
+        Entry(one.name, Path(), tuple(chain.from_iterable(rows.held_out for rows in found[one.correlation])))
+        for one in conditions
     ]
     return NamesResult(
         conditions=conditions,

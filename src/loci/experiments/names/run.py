@@ -100,13 +100,8 @@ def run(
             found[correlation].append(_model(folder, changed, options, hooks, recipe))
     parts = cast(list(people(spec)))
     counts = {name: len(getattr(parts, name)) for name in ("train", "held_out", "never_read")}
-    result = score(
-        found,
-        cities_of(spec),
-        np.random.default_rng(0),
-        people={**counts, "twins": len(parts.pairs)},
-        quick=options.quick,
-    )
+    counts["twins"] = len(parts.pairs)
+    result = score(found, cities_of(spec), np.random.default_rng(0), people=counts, quick=options.quick)
     return keep_report(out, names_report(result))
 
 

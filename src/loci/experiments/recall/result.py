@@ -130,10 +130,7 @@ def numbers(own: Sequence[Measured]) -> dict[str, object]:
     rates = {split: accuracy(own, split) for split in (TAUGHT, HELD_OUT)} | {NEVER_READ: answered(own)}
     return {
         "name": own[0].title,
-        "recipe": own[0].recipe,
-        "asked": own[0].asked,
-        "budget": own[0].budget,
-        "parameters": own[0].parameters,
+        **{name: getattr(own[0], name) for name in ("recipe", "asked", "budget", "parameters")},
         "characters": sum(m.characters for m in own) // len(own),
         "seeds": [m.seed for m in own],
         "accuracies": [accuracy([m]).value for m in own],

@@ -76,8 +76,7 @@ class Options(Settings):
 
 def run(out: Path, options: Options, hooks: Hooks = Hooks()) -> Report:
     """Train and ask what is not there yet; then everything measured below `out`, on one page."""
-    planned = _planned(options)
-    if planned:
+    if planned := _planned(options):
         taught, asked, label = _data(options)
         for part, one, budget in planned:
             for seed in options.every_seed:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -81,19 +82,9 @@ def recipe(condition: Condition) -> Recipe:
         MixtureComponent("language-model", share=0.2),
         MixtureComponent("question-answer", source="questions", share=0.2),
     )
-    stage = Stage(
-        "learn",
-        mixture,
-        steps=STEPS,
-        batch_size=24,
-        pool=16,
-        lr=3e-3,
-        optimiser="muon",
-        schedule="wsd",
-        floor=0.05,
-        focus=condition.focus,
-        near=condition.near,
-    )
+    rates: dict[str, Any] = {"lr": 3e-3, "optimiser": "muon", "schedule": "wsd", "floor": 0.05}
+    shaped: dict[str, Any] = {"focus": condition.focus, "near": condition.near}
+    stage = Stage("learn", mixture, steps=STEPS, batch_size=24, pool=16, **rates, **shaped)
     return Recipe(f"shaping {condition.name}", MODEL, (stage,))
 
 
@@ -133,18 +124,9 @@ def measure(out: Path, run: Path, loaded: LoadedModel, condition: Condition, see
     )
     rows = read_metrics(run)
     speed = rows[-1]["characters"] / rows[-1]["seconds"] if rows else float("nan")
-    return Measured(
-        condition.name,
-        seed,
-        language_loss(loaded.model, loaded.vocab, others),
-        overall.rate.value,
-        overall.baseline.value,
-        heads.trees.undirected.value,
-        taught.value,
-        rate.value,
-        rate.n,
-        speed,
-    )
+    language = language_loss(loaded.model, loaded.vocab, others)
+    parse = (overall.rate.value, overall.baseline.value, heads.trees.undirected.value)
+    return Measured(condition.name, seed, language, *parse, taught.value, rate.value, rate.n, speed)
 
 
 def language_loss(model: GPT, vocab: Vocab, corpus: Corpus) -> float:
