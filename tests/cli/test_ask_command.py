@@ -91,11 +91,13 @@ def test_questions_come_from_a_pipe(folder, capsys, monkeypatch):
 
 
 def test_a_prompt_answers_until_an_empty_line(folder, capsys, monkeypatch):
-    lines = iter([question("Ann Lee"), "Where was she born?", ""])
+    lines = iter(["Where was she born?", question("Ann Lee"), "Where was she born?", ""])
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("builtins.input", lambda shown: next(lines))
     assert main(["ask", str(folder / "run")]) == 0
-    assert capsys.readouterr().out.count("Where was Ann Lee born?") == 2
+    said = capsys.readouterr().out
+    assert "nobody was named before" in said
+    assert said.count("Where was Ann Lee born?") == 2
 
 
 def test_the_tab_key_completes_names():

@@ -1,4 +1,7 @@
+import re
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,3 +100,26 @@ def test_every_mention_of_the_answer_is_swapped():
     for seed in range(50):
         other = augment(EXAMPLES[2], EntitySwap(0.0, 1.0, 0.0), np.random.default_rng(seed))
         assert other.text.endswith(f"born in {other.answer}, and {other.answer} is large .")
+
+
+@pytest.mark.parametrize(
+    ("line", "question", "shape"),
+    [
+        ("Ada Moss. Moss was born in 1952 .", "When was Ada Moss born?\t1952", r"\d{4}"),
+        ("Ada Moss. Moss was a civil engineer .", "What was Ada Moss?\tcivil engineer", r"[a-z]{4,} [a-z]{4,}"),
+        (
+            "Ada Moss. Moss sang at the Oslo Opera House .",
+            "Where did Ada Moss sing?\tOslo Opera House",
+            r"([A-Z]\w+ ?){3}",
+        ),
+    ],
+)
+def test_an_answer_is_swapped_for_words_of_its_shape(line, question, shape, tmp_path):
+    (tmp_path / "train.tsv").write_text(f"{question}\n", encoding="utf-8")
+    corpus = Corpus.from_lines([line, "Bo Berg. Berg moved from Rome to Lima in 1961, another quiet winter ."])
+    questions = Questions.read(tmp_path / "train.tsv", subjects=corpus.by_subject)
+    (example,) = find_reading_examples(corpus, questions)
+    swaps = EntitySwap(0.0, 1.0, 0.0, from_answers=0.0)
+    told = [augment(example, swaps, np.random.default_rng(seed)) for seed in range(20)]
+    assert all(re.fullmatch(shape, one.answer) and stands_in(one.text, one.answer, whole=True) for one in told)
+    assert len({one.answer for one in told}) > 3

@@ -167,7 +167,11 @@ def _prompt(put: Callable[[str, Sequence[str]], Answer], said: list[str], subjec
             return
         if not question:
             return
-        answer = put(question, said)
+        try:
+            answer = put(question, said)
+        except LociError as error:  # the next question may be a better one
+            print(error)
+            continue
         said.append(answer.question)
         _show(console, answer)
 

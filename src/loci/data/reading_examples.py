@@ -20,6 +20,7 @@ from loci.text.questions import Question, Questions
 
 #: A capitalised word, not the first letter of an abbreviation: what may be swapped for another such word.
 _WORD = re.compile(r"(?<![\w.])[^\W\d_a-z][^\W\d_A-Z]{2,}(?!\w)")
+_SMALL_WORD = re.compile(r"(?<!\w)[^\W\d_A-Z]{4,}(?!\w)")
 _DRAWS = 20  # for a name that is nobody's; a corpus that has them all leaves train people's own
 _SHORT = 2  # name parts of so few letters ("de", "St") mean too much else to be swapped wherever they stand
 
@@ -31,6 +32,8 @@ class SwapPool:
     subjects: tuple[str, ...]
     answers: tuple[str, ...]
     words: tuple[str, ...]
+    small: tuple[str, ...] = ()
+    """Longer words of the corpus in lower case."""
     others: frozenset[str] = frozenset()
     """Subjects of the corpus that no train question asks about: a made-up name must not be theirs."""
 
@@ -71,15 +74,19 @@ class EntitySwap:
     answer: float = 0.6
     word: float = 0.1
     from_answers: float = 0.7
-    """How many of the new answers are other train answers; the rest are capitalised words of the corpus."""
+    """How many of the new answers are other train answers; the rest are other words of the same shape: a reader that
+    meets few answers could know them by heart instead of reading."""
 
 
 def find_reading_examples(corpus: Corpus, questions: Questions) -> list[ReadingExample]:
     """Every answered question with each line of its subject that contains the answer; some have nothing to read."""
     words = tuple(sorted({word for line in corpus for word in capitalised(line.body)}))
+    small = tuple(sorted({word for line in corpus for word in _SMALL_WORD.findall(line.body) if word.islower()}))
     others = frozenset(line.subject for line in corpus) - {*questions.subjects}
     pools = {
-        name: SwapPool(questions.subjects, tuple(sorted({row.answers[0] for row in own.answered})), words, others)
+        name: SwapPool(
+            questions.subjects, tuple(sorted({row.answers[0] for row in own.answered})), words, small, others
+        )
         for name, own in questions.by_relation().items()
     }
     examples = []
@@ -106,8 +113,8 @@ def augment(example: ReadingExample, swaps: EntitySwap, rng: np.random.Generator
         new |= _renamed(line.subject, subject, answer)
     told_answer = answer
     if rng.random() < swaps.answer:
-        other = rng.random() < swaps.from_answers or not answer[0].isupper() or not pool.words
-        told_answer = _drawn(pool.answers if other else pool.words, rng)
+        other = rng.random() < swaps.from_answers
+        told_answer = _drawn(pool.answers, rng) if other else _alike(answer, pool, rng)
         new[answer] = told_answer
     text = line.body
     for word in dict.fromkeys(capitalised(text)):
@@ -149,6 +156,20 @@ def _whole(phrases: Mapping[str, str] | list[str]) -> re.Pattern[str]:
     """Finds the phrases as whole words, the longest first."""
     longest_first = sorted(phrases, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+
+
+def _alike(answer: str, pool: SwapPool, rng: np.random.Generator) -> str:
+    """Words of the corpus in place of the answer's: names for names, digits for digits, small words for small ones."""
+    words = []
+    for word in answer.split(" "):
+        if any(character.isdigit() for character in word):
+            word = "".join(str(rng.integers(10)) if character.isdigit() else character for character in word)
+        elif word[:1].isupper() and pool.words:
+            word = _drawn(pool.words, rng)
+        elif _SMALL_WORD.fullmatch(word) and pool.small:
+            word = _drawn(pool.small, rng)
+        words.append(word)
+    return " ".join(words)
 
 
 def _drawn(pool: tuple[str, ...], rng: np.random.Generator) -> str:
