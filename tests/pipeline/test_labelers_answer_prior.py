@@ -42,6 +42,16 @@ def test_without_lines_every_word_is_as_likely():
     assert prior.of("Rome") == prior.of("Lodi") == 1.0
 
 
+def test_a_part_of_a_longer_name_is_as_seldom_an_answer_as_the_train_questions_have_it():
+    lines = [f"P{n} Q. born in Nowy Targ, {place} ." for n, place in enumerate(["Rome", "Oslo", "Lima"])]
+    pairs = [(f"Where was P{n} Q born?", place) for n, place in enumerate(["Rome", "Oslo", "Lima"])]
+    prior = answer_prior(Corpus.from_lines(lines), Questions.from_pairs(pairs), longest=1)
+    average = 3 / 15
+    assert prior.fragment == pytest.approx(average / 7 * 4 / (3 + average))  # of six parts none, of three names all
+    assert prior.of("Bari", fragment=True) == pytest.approx(average * prior.fragment)
+    assert answer_prior(CORPUS, QUESTIONS, longest=1).fragment == 1.0  # no line of these has one
+
+
 WORDS = st.sampled_from(["Rome", "Oslo", "Lima", "Italy", "of", "in"])
 
 

@@ -1,4 +1,4 @@
-from loci.text.spans import word_spans
+from loci.text.spans import fragments, word_spans
 
 
 def test_spans_run_over_spaces_and_not_over_commas():
@@ -12,3 +12,13 @@ def test_a_possessive_is_offered_without_its_ending_and_a_compound_by_its_parts(
 def test_each_span_once():
     assert word_spans("Rome and Rome", 1) == ["Rome", "and"]
     assert word_spans(" .,") == []
+
+
+def test_fragments_stand_only_inside_longer_names():
+    assert fragments("born in Nowy Targ, Poland, near Saint-Denis", 1) == {"Nowy", "Targ", "Saint", "Denis"}
+    assert fragments("of New York City", 2) == {"New", "York", "City", "New York", "York City"}
+
+
+def test_what_also_stands_alone_is_no_fragment():
+    assert fragments("Luxembourg City, Luxembourg; Auckland's North Shore", 1) == {"City", "North", "Shore"}
+    assert fragments("no names here", 2) == frozenset()

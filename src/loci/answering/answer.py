@@ -66,6 +66,8 @@ class Answer:
     """Each reason for silence with its probability."""
     note: str | None = None
     """Why the question could not be read."""
+    did_you_mean: str | None = None
+    """The name it read about that the asked one may be a misspelling of."""
     recited: str | None = None
     """What a model that recites wrote down about the subject before it answered."""
     evidence: tuple[Evidence, ...] = ()
@@ -91,6 +93,8 @@ class Answer:
             return sure
         assert self.silence is not None
         reason = f"{self.silence}: {share(self.reason_probabilities[self.silence])}"
+        if self.did_you_mean is not None:
+            return f"{reason}; did you mean {self.did_you_mean}?"
         if not self.text:
             return reason
         if self.threshold > 1:
@@ -164,6 +168,7 @@ class Answer:
             "silence": self.silence,
             "reason_probabilities": dict(self.reason_probabilities),
             "note": self.note,
+            "did_you_mean": self.did_you_mean,
             "alternatives": [vars(other) for other in self.alternatives],
             "pronoun": self.pronoun,
             "recited": self.recited,

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loci.answering.answer import Answer, unreadable
+from loci.answering.answer import NEVER_READ, Answer, unreadable
 from loci.answering.answerer import Answerer, make_answerer
+from loci.answering.base import ModelAnswerer
 from loci.answering.confidence import Confidence, confidence_of, read_calibration
 from loci.answering.evidence import Evidence, EvidenceIndex
 from loci.answering.subject import Reference, Resolver
@@ -101,7 +102,10 @@ class Asker:
             for question, reference in zip(given, references, strict=True)
             if isinstance(reference, Reference)
         )
-        answers = iter(answerer.answer(replace(given, rows=rows), n=alternatives + 1, candidates=candidates))
+        found = answerer.answer(replace(given, rows=rows), n=alternatives + 1, candidates=candidates)
+        if isinstance(answerer, ModelAnswerer):  # not where many questions are answered in parts: it takes a moment
+            found = [_with_name(answer, answerer) for answer in found]
+        answers = iter(found)
         return [
             reference if isinstance(reference, Answer) else self._with_evidence(next(answers), reference, lines)
             for reference in references
@@ -181,6 +185,13 @@ def _corpus(home: Path | None, given: str | Path | None, remarks: list[str]) -> 
         where = info.data["corpus"]
         remarks.append(f"{where}: the run's corpus is gone or has changed: no evidence (give it with --corpus)")
     return found
+
+
+def _with_name(answer: Answer, answerer: ModelAnswerer) -> Answer:
+    """An answer about nobody it read about, with the name that may be meant."""
+    if answer.silence != NEVER_READ or answer.subject is None:
+        return answer
+    return replace(answer, did_you_mean=answerer.did_you_mean(answer.question, answer.subject))
 
 
 def _questions(texts: Sequence[str]) -> Questions:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, Answer, Scored, Silence, decide, unreadable
 from loci.answering.confidence import Confidence
+from loci.answering.did_you_mean import did_you_mean
 from loci.answering.familiarity import score_names
 from loci.answering.subject import understand
 from loci.data import prompts
@@ -24,6 +25,7 @@ from loci.data.prompts import question_prompt
 from loci.errors import LociError
 from loci.text.questions import Question, Questions
 from loci.text.source import specials_in
+from loci.text.vocab import MASK
 from loci.training.checkpoint import LoadedModel
 
 
@@ -90,6 +92,19 @@ class ModelAnswerer(ABC):
             return [None] * len(asked)
         found: list[float] = self.confidence.familiarity.probability(self.name_scores(asked)).tolist()
         return found
+
+    def did_you_mean(self, question: str, subject: str) -> str | None:
+        """The name it read about that a strange one may be a misspelling of."""
+        if self.confidence.familiarity is None or subject not in question:
+            return None
+        before, after = self.around_name(question, subject)
+        model, vocab, least = self.loaded.model, self.loaded.vocab, self.confidence.familiarity.least
+        return did_you_mean(model, vocab, subject, before=before, after=after, least=least)
+
+    def around_name(self, question: str, subject: str) -> tuple[str, str]:
+        """What stands before and after a name where its likelihood is looked at."""
+        before, _, after = question.partition(subject)
+        return before, after or MASK
 
     def readable(self, questions: Questions) -> list[Asked]:
         """The questions that the model can read, as it reads them."""

@@ -26,6 +26,11 @@ class Familiarity:
     slope: float
     intercept: float
 
+    @property
+    def least(self) -> float:
+        """log p of a name from which on it passes the gate."""
+        return float((np.log(self.gate) - np.log1p(-self.gate) - self.intercept) / self.slope)
+
     def probability(self, name_scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """The probability that the model read about each subject: a logistic function of log p of its name."""
         odds = np.clip(self.slope * name_scores + self.intercept, -50, 50)

@@ -75,6 +75,10 @@ class ReciteAnswerer(ModelAnswerer):
         calls = [self.loaded.vocab.encode(line_of(question.subject or "")).tolist() for question in asked]
         return score_names(self.loaded.model, calls, [slice(len(call)) for call in calls])
 
+    def around_name(self, question: str, subject: str) -> tuple[str, str]:
+        """A name that calls a line up stands alone."""
+        return "", line_of(subject).removeprefix(subject)
+
 
 def _recited(model: GPT, starts: Sequence[Sequence[int]], *, before: Sequence[int]) -> list[Generated]:
     """What follows each start up to a mask; with `before` characters before it, an answer still finds room behind."""

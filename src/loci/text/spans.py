@@ -28,3 +28,21 @@ def word_spans(text: str, longest: int = LONGEST_SPAN) -> list[str]:
         if "-" in word.group():
             spans |= dict.fromkeys(part for part in word.group().split("-") if part)
     return list(spans)
+
+
+def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:
+    """The spans that stand in a text only inside longer names: York, where it tells of New York alone.
+
+    A name is a run of capitalised words with single spaces between them, or one with a hyphen.
+    """
+    runs: list[str] = []
+    end = 0
+    for word in _WORD.finditer(text):
+        joins = runs and text[end : word.start()] == " " and runs[-1][0].isupper() and word.group()[0].isupper()
+        if joins and not _POSSESSIVE.search(runs[-1]):
+            runs[-1] += f" {word.group()}"
+        else:
+            runs.append(word.group())
+        end = word.end()
+    inside = {span for run in runs if run[0].isupper() and re.search("[ -]", run) for span in word_spans(run, longest)}
+    return frozenset(inside.difference(runs, (_POSSESSIVE.sub("", run) for run in runs)))

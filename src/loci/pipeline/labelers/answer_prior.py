@@ -2,7 +2,8 @@
 
 A reader that was taught with swapped names goes by the sentence alone. In "born in Lincoln, England" it finds two
 places, and cannot know which the questions would call the answer. The train questions say it of many words: of the
-lines that hold one, the share in which it is the answer. Knows nothing of models or relations.
+lines that hold one, the share in which it is the answer. They also say how seldom a part of a longer name is one: in
+"born in Nowy Targ, Poland" it is not Nowy. Knows nothing of models or relations.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-from loci.text.spans import word_spans
+from loci.text.spans import fragments, word_spans
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,12 @@ class AnswerPrior:
     shares: Mapping[str, float]
     unmet: float
     """The share of a span no train line holds: that of all spans together."""
+    fragment: float = 1.0
+    """What a span keeps of its share where it stands only inside longer names."""
 
-    def of(self, span: str) -> float:
+    def of(self, span: str, *, fragment: bool = False) -> float:
         """How likely the span is an answer where it stands, by the train questions alone."""
-        return self.shares.get(span, self.unmet)
+        return self.shares.get(span, self.unmet) * (self.fragment if fragment else 1.0)
 
 
 def answer_prior(corpus: Corpus, questions: Questions, *, longest: int) -> AnswerPrior:
@@ -37,10 +40,18 @@ def answer_prior(corpus: Corpus, questions: Questions, *, longest: int) -> Answe
     """
     met: Counter[str] = Counter()
     meant: Counter[str] = Counter()
+    parts, parts_meant, names, names_meant = 0, 0, 0, 0
     for question in questions.answered:
         lines = corpus.about(question.subject) if question.subject is not None else ()
         spans = {span for line in lines for span in word_spans(line.body, longest)}
         met.update(spans)
-        meant.update(spans.intersection(question.answers))
+        answers = spans.intersection(question.answers)
+        meant.update(answers)
+        inside = {span for line in lines for span in fragments(line.body, longest)}
+        whole = {span for span in spans if span[0].isupper()} - inside
+        parts, parts_meant = parts + len(inside), parts_meant + len(answers & inside)
+        names, names_meant = names + len(whole), names_meant + len(answers & whole)
     average = meant.total() / met.total() if met else 1.0
-    return AnswerPrior({span: (meant[span] + average) / (times + 1) for span, times in met.items()}, average)
+    shares = {span: (meant[span] + average) / (times + 1) for span, times in met.items()}
+    fragment = (parts_meant + average) / (parts + 1) * (names + 1) / (names_meant + average)
+    return AnswerPrior(shares, average, min(1.0, fragment))

@@ -25,7 +25,7 @@ from loci.pipeline.labelers.confidence import Label
 from loci.pipeline.labelers.labeler import Progress, Stopped
 from loci.text.corpus import Line
 from loci.text.relations import Relation
-from loci.text.spans import word_spans
+from loci.text.spans import fragments, word_spans
 from loci.training.checkpoint import LoadedModel
 
 PART = 128
@@ -119,9 +119,10 @@ def _read(loaded: LoadedModel, jobs: Sequence[_Job]) -> Iterator[Label]:
     about = [job.text.removeprefix(job.line.subject) for job in jobs]
     longest = [job.reader.longest for job in jobs]
     read = score_spans(loaded.model, loaded.vocab, prompts, about, width=RIVALS, longest=longest, silence=True)
-    for job, spans in zip(jobs, read, strict=True):
-        not_told = dict(spans).get("", 0.0)
-        offered = [Label(span, p, job.reader.prior.of(span), not_told) for span, p in spans if span]
+    for job, about_it, spans in zip(jobs, about, read, strict=True):
+        not_told, prior = dict(spans).get("", 0.0), job.reader.prior
+        parts = fragments(about_it, job.reader.longest)
+        offered = [Label(span, p, prior.of(span, fragment=span in parts), not_told) for span, p in spans if span]
         yield max(offered, key=lambda one: one.weight, default=Label("", 0.0, 0.0, not_told))
 
 
