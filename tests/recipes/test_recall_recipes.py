@@ -11,6 +11,7 @@ import pytest
 
 from loci.answering.answer import NEVER_READ
 from loci.answering.answerer import make_answerer
+from loci.answering.base import ModelAnswerer
 from loci.data.degrees import VALUES
 from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import exact_match, most_common_answer_baseline
@@ -99,6 +100,18 @@ def test_the_readers_doubt_is_remembered(self_trained):
     pairs = [(answer, labels[answer.question]) for answer in answers if answer.question in labels]
     kept = [a.text == row.answer and abs(a.probability - VALUES[row.degree]) < 0.1 for a, row in pairs]
     assert np.mean(kept) >= 0.8
+
+
+def test_a_misspelt_name_gets_the_one_that_was_meant(self_trained):
+    """Most of them, and hardly anybody who was left out gets a name: nothing but the weights is looked at."""
+    model, data, _, out, _ = self_trained
+    answerer = make_answerer(model)
+    assert isinstance(answerer, ModelAnswerer)
+    names = data.questions.subjects[:20]
+    meant = [answerer.did_you_mean(data.template.ask(name[:-1]), name[:-1]) for name in names]
+    assert np.mean([found == name for found, name in zip(meant, names, strict=True)]) >= 0.7
+    offered = [answerer.did_you_mean(data.template.ask(name), name) for name in out]
+    assert np.mean([found is not None for found in offered]) <= 0.2
 
 
 @pytest.mark.parametrize("wording", ["where was {} born", "Where was {} bron?", "What is the birthplace of {}?"])

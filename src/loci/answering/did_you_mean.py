@@ -12,7 +12,7 @@ import unicodedata
 import numpy as np
 from numpy.typing import NDArray
 
-from loci.generation.next_symbol import next_log_probabilities
+from loci.generation.likelihood import next_log_probabilities
 from loci.model import GPT
 from loci.text.vocab import Vocab
 
