@@ -53,5 +53,6 @@ def answer_prior(corpus: Corpus, questions: Questions, *, longest: int) -> Answe
         names, names_meant = names + len(whole), names_meant + len(answers & whole)
     average = meant.total() / met.total() if met else 1.0
     shares = {span: (meant[span] + average) / (times + 1) for span, times in met.items()}
-    fragment = (parts_meant + average) / (parts + 1) * (names + 1) / (names_meant + average)
+    of_names = (names_meant + average) / (names + 1)
+    fragment = (parts_meant / of_names + 1) / (parts + 1) if of_names else 1.0
     return AnswerPrior(shares, average, min(1.0, fragment))
