@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from loci.evaluation.nearest_name import nearest_by_spelling
+from loci.evaluation.error_kinds import nearest_by_spelling
 from loci.evaluation.rows import Row, write_rows
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions

@@ -18,11 +18,11 @@ import torch
 from loci.answering.confidence import write_calibration
 from loci.api import Evaluation, Run, load
 from loci.errors import LociError
+from loci.evaluation.calibration import fit_calibration
 from loci.evaluation.comparison.artifacts import Sources, load_entries
 from loci.evaluation.comparison.comparison import compare
 from loci.evaluation.metrics import Rate, by_relation
 from loci.evaluation.rows import HELD_OUT, write_rows
-from loci.evaluation.run_calibration import fit_calibration
 from loci.model import GPT
 from loci.pipeline import carry_out
 from loci.recipes import DataShape

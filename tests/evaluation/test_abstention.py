@@ -15,8 +15,8 @@ from loci.evaluation.abstention import (
     with_threshold,
     wrong_cost,
 )
+from loci.evaluation.metrics import ScoreArrays, score_arrays
 from loci.evaluation.rows import Row
-from loci.evaluation.score_arrays import ScoreArrays, score_arrays
 from loci.evaluation.significance import bootstrap
 
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 10).map(lambda i: i / 10)), min_size=1, max_size=40)

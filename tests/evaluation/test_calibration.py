@@ -23,8 +23,8 @@ from loci.evaluation.calibration import (
     log_loss,
     reliability,
 )
+from loci.evaluation.metrics import ScoreArrays, has_probabilities, score_arrays, validation_slice
 from loci.evaluation.rows import Row
-from loci.evaluation.score_arrays import ScoreArrays, has_probabilities, score_arrays, validation_slice
 
 # Coarse confidences make ties common, which is where such code goes wrong.
 samples = st.lists(st.tuples(st.booleans(), st.integers(0, 20).map(lambda i: i / 20)), min_size=1, max_size=60)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from loci.errors import LociError
-from loci.evaluation.conformal import (
+from loci.evaluation.abstention import (
     ConformalThreshold,
     answer_set,
     conformal_quantile,

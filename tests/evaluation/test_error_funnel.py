@@ -1,4 +1,4 @@
-from loci.evaluation.error_funnel import error_funnel
+from loci.evaluation.error_kinds import error_funnel
 from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions

@@ -8,9 +8,10 @@ from loci.evaluation.error_kinds import (
     ErrorKind,
     fabrication_rate,
     kinds_by_split,
+    nearest_by_spelling,
+    nearest_by_vector,
     nearest_name_by_chance,
 )
-from loci.evaluation.nearest_name import nearest_by_spelling, nearest_by_vector
 from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
 

@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from loci.evaluation.origin_match import origin_match
+from loci.evaluation.bias import origin_match
 from loci.evaluation.rows import Row
 
 HOME = {"a": {"x", "y"}, "b": {"z"}}
@@ -35,7 +35,7 @@ def test_a_name_follower_is_caught_and_a_blind_one_is_not(monkeypatch):
     groups = [str(g) for g in rng.choice(["a", "b"], 60)]
     follower = rows(*((g, "x" if g == "a" else "z") for g in groups))
     assert origin_match(follower, HOME, rng).p_value < 0.001
-    monkeypatch.setattr("loci.evaluation.origin_match.ROUNDS", 200)
+    monkeypatch.setattr("loci.evaluation.bias.ROUNDS", 200)
     p = [origin_match(rows(*((g, str(rng.choice(["x", "z"]))) for g in groups)), HOME, rng).p_value for _ in range(60)]
     assert 0.3 < np.mean(p) < 0.7
     assert np.mean(np.array(p) < 0.05) < 0.2

@@ -6,8 +6,8 @@ import pytest
 
 from loci.answering.confidence import FILE, NEVER, Isotonic, Temperature, read_calibration, write_calibration
 from loci.errors import LociError
+from loci.evaluation.calibration import AS_IT_IS, fit_calibration
 from loci.evaluation.rows import Row
-from loci.evaluation.run_calibration import AS_IT_IS, fit_calibration
 
 ABOUT: dict[str, Any] = {"questions": "slice.tsv", "questions_hash": "q", "model": "m"}
 

@@ -5,8 +5,8 @@ import pytest
 
 from loci.answering.confidence import RunCalibration, Temperature
 from loci.evaluation.abstention import with_threshold
+from loci.evaluation.metrics import score_arrays
 from loci.evaluation.rows import Row
-from loci.evaluation.score_arrays import score_arrays
 from loci.evaluation.selective import selective_prediction
 
 

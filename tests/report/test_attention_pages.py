@@ -14,13 +14,9 @@ from loci.attention_lab.parses import denver, make_parse
 from loci.attention_lab.repetition_sweep import measure
 from loci.generation.repetition import Loop
 from loci.model import GPT, GPTConfig
-from loci.report.attention.arcs import arc_diagram, arc_levels
-from loci.report.attention.heads_page import heads_page, pooled_rates
-from loci.report.attention.heat import heat_maps
-from loci.report.attention.lab_page import lab_page
+from loci.report.attention.drawing import arc_diagram, arc_levels, formula, heat_maps, mathematics
+from loci.report.attention.lab_page import heads_page, lab_page, loop_text, pooled_rates, repetition_page
 from loci.report.attention.look_page import look_page
-from loci.report.attention.mathematics import formula, mathematics
-from loci.report.attention.repetition_page import loop_text, repetition_page
 from loci.report.figures.attention import panel_figure, sweep_figure
 from loci.text.vocab import Vocab
 

@@ -12,11 +12,9 @@ from loci.evaluation.comparison.artifacts import Sources, load_entries, read_gro
 from loci.evaluation.comparison.comparison import compare
 from loci.evaluation.comparison.entries import Entry, read_entries
 from loci.evaluation.error_kinds import ErrorKind
-from loci.evaluation.people import split_of
-from loci.evaluation.rows import Row, read_rows, write_rows
+from loci.evaluation.rows import Row, read_rows, split_of, write_rows
 from loci.report.comparison.examples import chosen_rows
-from loci.report.comparison.overview import headline
-from loci.report.comparison.page import comparison_report
+from loci.report.comparison.page import comparison_report, headline
 from loci.report.comparison.wording import listed, once, p_value
 from loci.text.corpus import Corpus
 from loci.training.plan import MixtureComponent, Recipe, Stage

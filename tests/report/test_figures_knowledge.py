@@ -5,9 +5,8 @@ from loci.evaluation.abstention import risk_coverage
 from loci.evaluation.bias import group_report, popularity
 from loci.evaluation.calibration import reliability
 from loci.evaluation.error_kinds import ErrorClassifier, kinds_by_split
-from loci.evaluation.metrics import wilson
+from loci.evaluation.metrics import ScoreArrays, wilson
 from loci.evaluation.rows import Row
-from loci.evaluation.score_arrays import ScoreArrays
 from loci.report.figures.knowledge import (
     error_bars,
     group_dots,

@@ -2,7 +2,7 @@
 
 A calibration maps the model's probability of an answer to the chance that it is right. It belongs to exact weights and
 lies in the run's folder; the threshold comes from it, else from the model's own config. Fitting is not done here
-(`loci.evaluation.run_calibration`). Knows nothing of how a run is asked.
+(`loci.evaluation.calibration`). Knows nothing of how a run is asked.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ A generator is a function from a sampler to texts, one per prompt.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from loci.errors import LociError
-from loci.evaluation.metrics import Estimate, Rate, mean_estimate, wilson
+from loci.evaluation.metrics import Estimate, Rate, mean_share, wilson
 from loci.generation.context import Window
 from loci.generation.decode import generate
 from loci.generation.markov import MarkovModel, generate_markov
@@ -145,18 +145,12 @@ def measure(texts: Sequence[Sequence[int]], n: int, *, setting: str = "", value:
     return SweepPoint(
         setting,
         value,
-        _share(repeated),
-        _share(1 - repeated),
+        mean_share(repeated),
+        mean_share(1 - repeated),
         wilson(len(loops), len(texts)),
         float(np.median([loop.entry for loop in loops])) if loops else None,
         float(np.median([loop.period for loop in loops])) if loops else None,
     )
-
-
-def _share(values: NDArray[np.float64]) -> Estimate:
-    """A mean of shares; its interval stays within 0 and 1."""
-    mean = mean_estimate(values)
-    return replace(mean, low=max(0.0, mean.low), high=min(1.0, mean.high))
 
 
 def sweep(

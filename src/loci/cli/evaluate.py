@@ -156,7 +156,7 @@ def _sentences(found: Evaluation) -> Iterator[str]:
 
 def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, rows: Sequence[Row], level: float) -> RunCalibration:
     from loci.answering.confidence import write_calibration
-    from loci.evaluation.run_calibration import fit_calibration
+    from loci.evaluation.calibration import fit_calibration
 
     name = asked.path.name if asked.path is not None else ""
     fitted = fit_calibration(rows, questions=name, questions_hash=asked.hash, model=loaded.hash, level=level)
@@ -167,7 +167,7 @@ def _calibrate(run: Path, loaded: LoadedModel, asked: Questions, rows: Sequence[
 def _sentence(fitted: RunCalibration) -> str:
     import math
 
-    from loci.evaluation.run_calibration import AS_IT_IS, FOLDS
+    from loci.evaluation.calibration import AS_IT_IS, FOLDS
 
     threshold = f"answer from {fitted.threshold:.2f}" if math.isfinite(fitted.threshold) else "never answer"
     change = f"Brier {fitted.brier_before:.3f} → {fitted.brier_after:.3f} over {FOLDS} folds"

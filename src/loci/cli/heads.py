@@ -40,7 +40,7 @@ def heads(
     """
     from loci.attention_lab.head_reading import parse_with_heads, random_model, readable
     from loci.attention_lab.parses import read_conllu
-    from loci.report.attention.heads_page import heads_page, pooled_rates
+    from loci.report.attention.lab_page import heads_page, pooled_rates
     from loci.training.checkpoint import load_model
 
     bank = read_conllu(conllu, limit=limit or None)

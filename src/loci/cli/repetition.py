@@ -79,7 +79,7 @@ def repetition(
     pieces = material.pieces(length)
     reference = measure(pieces, n).seq_rep.value if pieces else None
     if out is not None:
-        from loci.report.attention.repetition_page import repetition_page
+        from loci.report.attention.lab_page import repetition_page
 
         greedy = {name: generate(GREEDY)[0] for name, generate in generators.items()}
         start, decode = material.beginnings[0], material.vocab.decode

@@ -7,6 +7,7 @@ of what the groups are.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +16,43 @@ import numpy as np
 
 from loci.errors import LociError
 from loci.evaluation.abstention import abstention_rate
-from loci.evaluation.metrics import Rate, exact_match, is_right, scorable, wilson
-from loci.evaluation.origin_match import OriginMatch, origin_match
+from loci.evaluation.metrics import Rate, commonest, exact_match, is_right, scorable, wilson
 from loci.evaluation.rows import Row
-from loci.evaluation.significance import GroupTest, McNemar, holm, mcnemar, shares_differ
+from loci.evaluation.significance import ROUNDS, GroupTest, McNemar, holm, mcnemar, shares_differ
+
+
+@dataclass(frozen=True)
+class OriginMatch:
+    """How many of the answers given match their group, how many would if groups were shuffled, and p."""
+
+    share: Rate
+    by_chance: float
+    p_value: float
+
+
+def origin_match(rows: Iterable[Row], matching: Mapping[str, Collection[str]], rng: np.random.Generator) -> OriginMatch:
+    """Do answers follow the group of the name? A one-sided permutation test over the rows that name a group.
+
+    `matching` says which answers belong to which group, such as the cities where the names of an origin come from.
+    About people nobody could know anything of, whatever exceeds chance comes from the name alone.
+    """
+    answered = [row for row in rows if row.group is not None and not row.abstained]
+    if not answered:
+        return OriginMatch(wilson(0, 0), math.nan, 1.0)
+    groups = {group: index for index, group in enumerate(dict.fromkeys(row.group for row in answered))}
+    answers = {answer: index for index, answer in enumerate(dict.fromkeys(row.prediction for row in answered))}
+    fits = np.array([[answer in matching.get(group or "", ()) for answer in answers] for group in groups])
+    member = np.array([groups[row.group] for row in answered])
+    said = np.array([answers[row.prediction] for row in answered])
+    seen = int(fits[member, said].sum())
+    rounds = min(ROUNDS, max(200, 20_000_000 // len(answered)))  # many rows need fewer
+    shuffled = np.array([fits[rng.permutation(member), said].sum() for _ in range(rounds)])
+    return OriginMatch(
+        wilson(seen, len(answered)),
+        float(shuffled.mean() / len(answered)),
+        float(((shuffled >= seen).sum() + 1) / (rounds + 1)),
+    )
+
 
 TYPICAL = 3
 """How many of a group's commonest true answers count as typical of it."""
@@ -79,8 +113,7 @@ def _differs(rates: Collection[Rate], rng: np.random.Generator) -> GroupTest:
 
 def _commonest(rows: Sequence[Row], top: int) -> tuple[tuple[str, float], ...]:
     counts = Counter(row.prediction for row in rows if not row.abstained)
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:top]
-    return tuple((answer, count / counts.total()) for answer, count in ranked)
+    return tuple((answer, counts[answer] / counts.total()) for answer in commonest(counts)[:top])
 
 
 @dataclass(frozen=True)
@@ -125,12 +158,8 @@ def popularity(rows: Iterable[Row], top: int = 10) -> Popularity:
 
 def typical_answers(rows: Iterable[Row], top: int = TYPICAL) -> dict[str, frozenset[str]]:
     """Group → its commonest true answers."""
-    typical = {}
-    for group, members in grouped(rows).items():
-        counts = Counter(row.answers[0] for row in members if row.answers)
-        ranked = sorted(counts, key=lambda answer: (-counts[answer], answer))[:top]
-        typical[group] = frozenset(ranked)
-    return typical
+    true = {group: Counter(row.answers[0] for row in own if row.answers) for group, own in grouped(rows).items()}
+    return {group: frozenset(commonest(counts)[:top]) for group, counts in true.items()}
 
 
 def stereotype(rows: Iterable[Row], rng: np.random.Generator) -> OriginMatch:
@@ -154,19 +183,15 @@ class Counterfactual:
 def pair_up(originals: Sequence[Row], renamed: Sequence[Row]) -> list[tuple[Row, Row]]:
     """Rows of the same facts under two names, line by line; unequal lengths or truths are a `LociError`."""
     if len(originals) != len(renamed):
-        raise LociError(
-            f"{len(originals)} rows and {len(renamed)} renamed ones: counterfactual rows come in pairs",
-            line=min(len(originals), len(renamed)) + 1,
-            remedy="write the renamed row on the line of its original",
-        )
-    for number, (a, b) in enumerate(zip(originals, renamed, strict=True), start=1):
-        if a.answers and b.answers and not set(a.answers) & set(b.answers):
-            raise LociError(
-                f"the pair has different truths, {a.answers[0]!r} and {b.answers[0]!r}",
-                line=number,
-                remedy="a counterfactual changes the name and keeps the fact",
-            )
-    return list(zip(originals, renamed, strict=True))
+        line, remedy = min(len(originals), len(renamed)) + 1, "write the renamed row on the line of its original"
+        message = f"{len(originals)} rows and {len(renamed)} renamed ones: counterfactual rows come in pairs"
+        raise LociError(message, line=line, remedy=remedy)
+    pairs = list(zip(originals, renamed, strict=True))
+    for number, (a, b) in enumerate(pairs, start=1):
+        if a.answers and b.answers and set(a.answers).isdisjoint(b.answers):
+            message = f"the pair has different truths, {a.answers[0]!r} and {b.answers[0]!r}"
+            raise LociError(message, line=number, remedy="a counterfactual changes the name and keeps the fact")
+    return pairs
 
 
 def counterfactual(pairs: Sequence[tuple[Row, Row]], typical: Mapping[str, Collection[str]]) -> Counterfactual:

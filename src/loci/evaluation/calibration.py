@@ -2,23 +2,26 @@
 
 The confidence of a row is the probability of its whole answer, end included: one outcome against all other texts in
 one lump. So temperature scaling here divides the log-odds of that outcome by T, which is ordinary temperature scaling
-of the two-outcome distribution. It keeps 0.5 at 0.5; the isotonic fit may bend the scale anywhere. Knows nothing of
-models.
+of the two-outcome distribution. It keeps 0.5 at 0.5; the isotonic fit may bend the scale anywhere. A run's calibration
+belongs to exact weights and says on which questions it was fitted: judging it by the same questions would flatter it.
+Knows nothing of models, or of how a run is asked.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from loci.answering.confidence import Calibrator, Isotonic, Temperature, log_odds
+from loci.answering.confidence import Calibrator, Isotonic, RunCalibration, Temperature, log_odds
 from loci.errors import LociError
-from loci.evaluation.metrics import LEVEL, Estimate, Rate, mean_estimate, wilson
-from loci.evaluation.score_arrays import ScoreArrays
+from loci.evaluation.abstention import best_threshold, wrong_cost
+from loci.evaluation.metrics import LEVEL, Estimate, Rate, ScoreArrays, mean_share, score_arrays, wilson
+from loci.evaluation.rows import Row
 
 BINS = 15
 _EDGE = 1e-6  # a probability of exactly 0 or 1 has infinite log-odds
@@ -93,9 +96,7 @@ def ece_if_calibrated(scores: ScoreArrays, rng: np.random.Generator, bins: int =
 
 def brier(scores: ScoreArrays) -> Estimate:
     """Mean squared distance of confidence and truth: 0 is perfect, 0.25 is a coin that says so."""
-    found = mean_estimate((scores.confidence - scores.right) ** 2)
-    # The normal interval of a small mean may cross the bounds of what it estimates.
-    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
+    return mean_share((scores.confidence - scores.right) ** 2)
 
 
 def log_loss(scores: ScoreArrays) -> float:
@@ -106,25 +107,21 @@ def log_loss(scores: ScoreArrays) -> float:
 
 def auroc(score: NDArray[np.float64], positive: NDArray[np.bool_], level: float = LEVEL) -> Estimate:
     """How often a positive scores above a negative (ties count half), with DeLong's interval."""
+    from scipy.stats import rankdata
+
     m, n = int(positive.sum()), int((~positive).sum())
     if not m or not n:
         return Estimate(math.nan, math.nan, math.nan, m + n)
-    ranks = _ranks(score)
+    ranks = rankdata(score)  # from 1; equals share the middle of theirs
     # Share of negatives below each positive, and of positives above each negative.
-    above = (ranks[positive] - _ranks(score[positive])) / n
-    below = 1 - (ranks[~positive] - _ranks(score[~positive])) / m
+    above = (ranks[positive] - rankdata(score[positive])) / n
+    below = 1 - (ranks[~positive] - rankdata(score[~positive])) / m
     value = float(above.mean())
     if m < 2 or n < 2:
         return Estimate(value, 0.0, 1.0, m + n)
     deviation = math.sqrt(above.var(ddof=1) / m + below.var(ddof=1) / n)
     half = NormalDist().inv_cdf(0.5 + level / 2) * deviation
     return Estimate(value, max(0.0, value - half), min(1.0, value + half), m + n)
-
-
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ranks from 1; equals share the middle of theirs."""
-    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[index], dtype=np.float64)
 
 
 def auroc_right(scores: ScoreArrays) -> Estimate:
@@ -171,6 +168,49 @@ def recalibrated(scores: ScoreArrays, calibrator: Calibrator) -> ScoreArrays:
 
 def _require_rows(scores: ScoreArrays) -> None:
     if not len(scores):
+        remedy = "a validation slice needs rows with answers and probabilities"
+        raise LociError("no rows to calibrate on", remedy=remedy)
+
+
+TARGET = 0.5
+"""The default confidence target: an answer is worth giving when it is more likely right than wrong."""
+ENOUGH = 100
+"""Rows from which on an isotonic fit, which bends anywhere, is considered at all."""
+FOLDS = 5
+AS_IT_IS: Calibrator = Temperature(1.0)
+
+
+def fit_calibration(
+    rows: Sequence[Row], *, questions: str, questions_hash: str, model: str, level: float = TARGET
+) -> RunCalibration:
+    """Fit on rows with answers and probabilities; all right or all wrong is a `LociError`."""
+    wrong_cost(level)  # a level that is none is said before anything is fitted
+    taken = score_arrays(rows)
+    right = int(taken.right.sum())
+    if not 0 < right < len(taken):
+        remedy = "calibrate on questions of which the run gets some right and some wrong"
         raise LociError(
-            "no rows to calibrate on", remedy="a validation slice needs rows with answers and probabilities"
+            f"{right} of {len(taken)} answers are right: nothing can be told from confidence", remedy=remedy
         )
+    temperature = fit_temperature(taken)
+    isotonic = fit_isotonic(taken) if len(taken) >= ENOUGH else None
+    before = brier(taken).value
+    # Few rows can teach a fit the wrong thing: then none is better.
+    chosen, after = AS_IT_IS, before
+    for fit, function in ((temperature, fit_temperature), (isotonic, fit_isotonic)):
+        if fit is not None and (found := _over_folds(taken, function)) < after:
+            chosen, after = fit, found
+    threshold = best_threshold(recalibrated(taken, chosen), level)
+    told = (model, questions, questions_hash, len(taken), right, before, after)
+    return RunCalibration(chosen, temperature, isotonic, level, threshold, *told)
+
+
+def _over_folds(rows: ScoreArrays, fit: Callable[[ScoreArrays], Calibrator]) -> float:
+    """Mean squared distance of claim and truth, every row judged by a fit on the other folds."""
+    fold = np.arange(len(rows)) % min(FOLDS, len(rows))
+    claimed = np.empty(len(rows))
+    for index in range(int(fold.max()) + 1):
+        held = fold == index
+        rest = ScoreArrays(rows.right[~held], rows.confidence[~held])
+        claimed[held] = fit(rest).apply(rows.confidence[held])
+    return float(((claimed - rows.right) ** 2).mean())

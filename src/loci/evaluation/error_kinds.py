@@ -1,4 +1,4 @@
-"""Where a wrong answer came from.
+"""Where a wrong answer came from, and where questions are lost between "asked" and "answered rightly".
 
 Every row gets one kind, the first that fits: right, withheld, no known answer at all, another answer of the same line,
 the answer of the nearest name, a popular answer, an answer with no visible link. What counts as an answer ("place") is
@@ -16,11 +16,72 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from loci.evaluation.metrics import Rate, by_split, is_right, scorable, wilson
-from loci.evaluation.nearest_name import nearest_by_spelling, nearest_by_vector
+from loci.errors import LociError
+from loci.evaluation.metrics import Rate, by_split, commonest, is_right, scorable, wilson
 from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
-from loci.text.match import any_stands_in
+from loci.text.match import any_stands_in, is_accepted
+
+_ITSELF = np.iinfo(np.uint16).max
+_CHUNK = 2048  # queries at a time: the table of distances stays in a few megabytes
+
+
+def nearest_by_spelling(queries: Sequence[str], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """For each query all names at the least edit distance (insert, delete, replace: 1 each), itself left out."""
+    try:
+        from rapidfuzz.distance import Levenshtein
+        from rapidfuzz.process import cdist
+    except ImportError:
+        raise LociError("comparing names needs rapidfuzz", remedy="pip install rapidfuzz") from None
+    names = list(dict.fromkeys(names))
+    if not names:
+        return dict.fromkeys(queries, ())
+    found: dict[str, tuple[str, ...]] = {}
+    wanted = list(dict.fromkeys(queries))
+    column = {name: index for index, name in enumerate(names)}
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = wanted[start : start + _CHUNK]
+        distances: NDArray[np.uint16] = cdist(chunk, names, scorer=Levenshtein.distance, dtype=np.uint16)
+        for row, query in enumerate(chunk):
+            if query in column:
+                distances[row, column[query]] = _ITSELF
+        least = distances.min(axis=1)
+        least[least == _ITSELF] = 0  # nobody else there: a distance that no name has
+        rows, places = np.divmod(np.flatnonzero(distances == least[:, None]), len(names))
+        ends = np.searchsorted(rows, np.arange(len(chunk) + 1))
+        best = [names[place] for place in places]
+        found.update((query, tuple(best[ends[row] : ends[row + 1]])) for row, query in enumerate(chunk))
+    return found
+
+
+def nearest_by_vector(
+    queries: Sequence[str], names: Sequence[str], vectors: Mapping[str, NDArray[np.floating]]
+) -> dict[str, tuple[str, ...]]:
+    """For each query the name of highest cosine, itself left out; names without a vector take no part."""
+    known = [name for name in dict.fromkeys(names) if name in vectors]
+    wanted = [query for query in dict.fromkeys(queries) if query in vectors]
+    if not known or not wanted:
+        return {}
+    targets = _unit(np.stack([vectors[name] for name in known]))
+    column = {name: index for index, name in enumerate(known)}
+    found: dict[str, tuple[str, ...]] = {}
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = wanted[start : start + _CHUNK]
+        cosines = _unit(np.stack([vectors[query] for query in chunk])) @ targets.T
+        for row, query in enumerate(chunk):
+            if query in column:
+                cosines[row, column[query]] = -np.inf
+        best = cosines.argmax(axis=1)
+        for row, query in enumerate(chunk):
+            if np.isfinite(cosines[row, best[row]]):
+                found[query] = (known[best[row]],)
+    return found
+
+
+def _unit(matrix: NDArray[np.floating]) -> NDArray[np.float32]:
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return np.asarray(matrix / np.where(norms == 0, 1, norms), dtype=np.float32)
+
 
 POPULAR = 10
 """How many of the commonest known answers count as popular."""
@@ -66,11 +127,6 @@ class ErrorClassifier:
     places: Collection[str] = ()
     """Places other than the known answers: nobody may have been born where many studied."""
 
-    def popular_answers(self) -> list[str]:
-        """The commonest known answers, the commonest first; equals in alphabetical order."""
-        counts = Counter(self.known.values())
-        return sorted(counts, key=lambda answer: (-counts[answer], answer))[: self.popular]
-
     def classify(self, rows: Sequence[Row]) -> list[ClassifiedRow]:
         """The kind of each scorable row, in order."""
         rows = scorable(rows)
@@ -82,7 +138,7 @@ class ErrorClassifier:
         spelling = nearest_by_spelling(subjects, names) if names and subjects else {}
         vector = nearest_by_vector(subjects, names, self.vectors) if self.vectors else {}
         counts = Counter(self.known.values())
-        popular = set(self.popular_answers())
+        popular = set(commonest(counts)[: self.popular])
         return [
             known or self._by_link(row, spelling, vector, popular, counts[row.prediction])
             for row, known in zip(rows, found, strict=True)
@@ -119,11 +175,8 @@ class ErrorClassifier:
 
 def kinds_by_split(classified: Sequence[ClassifiedRow]) -> dict[str, dict[ErrorKind, Rate]]:
     """Split → kind → its share of the split's rows, every kind listed; the shares of a split sum to 1."""
-    table = {}
-    for split, members in _by_split(classified).items():
-        counts = Counter(one.kind for one in members)
-        table[split] = {kind: wilson(counts[kind], len(members)) for kind in ErrorKind}
-    return table
+    counted = {split: Counter(one.kind for one in own) for split, own in _by_split(classified).items()}
+    return {split: {kind: wilson(own[kind], own.total()) for kind in ErrorKind} for split, own in counted.items()}
 
 
 def fabrication_rate(kinds: Mapping[ErrorKind, Rate]) -> Rate:
@@ -141,3 +194,58 @@ def nearest_name_by_chance(classified: Sequence[ClassifiedRow]) -> dict[str, flo
 def _by_split(classified: Sequence[ClassifiedRow]) -> dict[str, list[ClassifiedRow]]:
     of = {id(one.row): one for one in classified}
     return {split: [of[id(row)] for row in rows] for split, rows in by_split([one.row for one in classified]).items()}
+
+
+RIGHT = "answered rightly"
+"""The last step of every funnel."""
+
+
+@dataclass(frozen=True)
+class FunnelStep:
+    """How many of all questions are left after a step, and why others were lost before it."""
+
+    name: str
+    kept: Rate
+    lost_because: str = ""
+
+
+@dataclass(frozen=True)
+class ErrorFunnel:
+    """The steps of one run, and the right answers that stand in no line: guesses that came true."""
+
+    steps: tuple[FunnelStep, ...]
+    right_unwritten: Rate
+
+
+def considered(row: Row) -> bool:
+    """Whether an accepted answer is the prediction or among the alternatives."""
+    return any(is_accepted(text, row.answers) for text in (row.prediction, *(text for text, _ in row.alternatives)))
+
+
+def error_funnel(rows: Sequence[Row], corpus: Corpus, window: int | None = None) -> ErrorFunnel:
+    """The funnel of the rows with answers. `window`: how many characters of a line the model was ever shown.
+
+    Each step keeps the questions that passed all steps before it, so what is lost between two steps has one cause:
+    nothing was written, it was written out of reach, the model never thought of it, or it chose something else. What
+    the text leaves is the ceiling of any model.
+    """
+    rows = [row for row in rows if row.answers]
+    n = len(rows)
+    left = list(rows)
+    steps = [FunnelStep("asked", wilson(n, n))]
+
+    def keep(name: str, passes: list[bool], lost_because: str) -> None:
+        left[:] = [row for row, passed in zip(left, passes, strict=True) if passed]
+        steps.append(FunnelStep(name, wilson(len(left), n), lost_because))
+
+    keep("person in the text", [bool(row.subject and corpus.about(row.subject)) for row in left], "no line about them")
+    keep("answer written there", [corpus.tells(row.subject, row.answers) for row in left], "their line does not say it")
+    in_text = {id(row) for row in left}
+    if window is not None:
+        seen = [corpus.tells(row.subject, row.answers, within=window) for row in left]
+        keep(f"within {window} characters", seen, "it stands too far along")
+    if any(row.alternatives for row in rows):
+        keep("model thinks of it", [considered(row) for row in left], "not among its candidates")
+    keep(RIGHT, [is_right(row) for row in left], "another answer, or none, was given")
+    unwritten = sum(is_right(row) for row in rows if id(row) not in in_text)
+    return ErrorFunnel(tuple(steps), wilson(unwritten, n))

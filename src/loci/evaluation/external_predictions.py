@@ -6,7 +6,7 @@ Aligned by the text of the question where every row has it, else by order. Knows
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 from loci.errors import LociError, naming
 from loci.evaluation.rows import Row, numbered_rows
 from loci.text.findings import raise_first_error, shown
-from loci.text.questions import Question, Questions
+from loci.text.questions import Questions
 from loci.text.source import Source, load
 
 _HEADER = ("question", "prediction", "probability")
@@ -63,12 +63,9 @@ def _table_rows(source: Source, lines: Sequence[str]) -> _Numbered:
             continue
         width = width or len(cells)
         if len(cells) != width or width not in (2, 3):
-            raise LociError(
-                f"has {len(cells)} columns" + (f", the rows before it {width}" if len(cells) != width else ""),
-                path=source.path,
-                line=number,
-                remedy="question, tab, prediction, and optionally tab and probability",
-            )
+            message = f"has {len(cells)} columns" + (f", the rows before it {width}" if len(cells) != width else "")
+            remedy = "question, tab, prediction, and optionally tab and probability"
+            raise LociError(message, path=source.path, line=number, remedy=remedy)
         if not cells[0]:
             raise LociError("the question is empty", path=source.path, line=number)
         probability = None
@@ -89,12 +86,9 @@ def _by_order(source: Source, rows: _Numbered, questions: Questions) -> list[Row
     if len(rows) != len(questions):
         # The first line too many, or the last one before those that are missing.
         line, _ = rows[min(len(rows) - 1, len(questions))]
-        raise LociError(
-            f"{len(rows)} predictions for {len(questions)} questions",
-            path=source.path,
-            line=line,
-            remedy="one prediction a question, or write the question before each prediction",
-        )
+        remedy = "one prediction a question, or write the question before each prediction"
+        message = f"{len(rows)} predictions for {len(questions)} questions"
+        raise LociError(message, path=source.path, line=line, remedy=remedy)
     return [row for _, row in rows]
 
 
@@ -102,21 +96,17 @@ def _by_question(source: Source, rows: _Numbered, questions: Questions) -> list[
     waiting: dict[str, list[tuple[int, Row]]] = defaultdict(list)
     for number, row in rows:
         waiting[row.question].append((number, row))
-    wanted: dict[str, list[Question]] = defaultdict(list)
-    for question in questions:
-        wanted[question.text].append(question)
+    wanted = Counter(question.text for question in questions)
     for text, given in waiting.items():
         if text not in wanted:
             remedy = f"the questions are those of {questions.path}" if questions.path else None
             raise LociError(f"{shown(text)} is not asked", path=source.path, line=given[0][0], remedy=remedy)
-        if len(given) > len(wanted[text]):
-            number = given[len(wanted[text])][0]
+        if len(given) > wanted[text]:
+            number = given[wanted[text]][0]
             raise LociError(f"{shown(text)} is answered again", path=source.path, line=number, remedy="keep one answer")
-    missing = [question for question in questions if len(waiting.get(question.text, ())) < len(wanted[question.text])]
+    missing = [question for question in questions if len(waiting.get(question.text, ())) < wanted[question.text]]
     if missing:
-        raise LociError(
-            f"{len(rows)} predictions for {len(questions)} questions: none for {shown(missing[0].text)}",
-            path=source.path,
-            remedy=f"{len(missing)} questions lack one; write an empty prediction where the system said nothing",
-        )
+        message = f"{len(rows)} predictions for {len(questions)} questions: none for {shown(missing[0].text)}"
+        remedy = f"{len(missing)} questions lack one; write an empty prediction where the system said nothing"
+        raise LociError(message, path=source.path, remedy=remedy)
     return [waiting[question.text].pop(0)[1] for question in questions]

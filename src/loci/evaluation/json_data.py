@@ -24,10 +24,7 @@ def to_json(value: Any) -> Any:
         case Enum():
             return value.value
         case Rate():
-            return {
-                "value": to_json(value.value),
-                **{f.name: getattr(value, f.name) for f in dataclasses.fields(value)},
-            }
+            return {"value": to_json(value.value), **vars(value)}
         case None | bool() | int() | str():
             return value
         case Path():

@@ -1,4 +1,4 @@
-"""Exact match, its interval, and the baseline that any knowledge must beat.
+"""Exact match, its interval, the baseline that any knowledge must beat, and rows as arrays of right and confidence.
 
 Pure functions over prediction rows. Knows nothing of models, of files or of what the answers are about.
 """
@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import math
 import statistics
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from loci.errors import LociError
 from loci.evaluation.rows import SPLITS, UNKNOWABLE, Row
+from loci.text.questions import Question
 
 LEVEL = 0.95
 """Confidence level of every interval that Loci prints."""
@@ -82,6 +83,12 @@ def mean_estimate(values: NDArray[np.float64], level: float = LEVEL) -> Estimate
     mean = float(values.mean())
     half = NormalDist().inv_cdf(0.5 + level / 2) * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
     return Estimate(mean, mean - half, mean + half, n)
+
+
+def mean_share(values: NDArray[np.float64]) -> Estimate:
+    """A mean of numbers between 0 and 1: its normal interval may not cross the bounds of what it estimates."""
+    found = mean_estimate(values)
+    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
 
 
 def wilson(successes: int, n: int, level: float = LEVEL, *, independent: float | None = None) -> Rate:
@@ -172,36 +179,72 @@ def by_relation(rows: Iterable[Row]) -> dict[str, Rate]:
     return {name: exact_match(own) for name, own in met.items()}
 
 
+def commonest(counts: Counter[str]) -> list[str]:
+    """The answers, the commonest first; equals in alphabetical order."""
+    return sorted(counts, key=lambda answer: (-counts[answer], answer))
+
+
 def most_common_answer(train_answers: Iterable[str]) -> str:
     """The commonest answer; among equals the first in alphabetical order, so that the baseline never changes."""
     counts = Counter(train_answers)
     if not counts:
         raise LociError("no train answers, so there is no most common one")
-    return min(counts, key=lambda answer: (-counts[answer], answer))
+    return commonest(counts)[0]
 
 
-class Asked(Protocol):
-    """What the baseline wants of a question; `loci.text.questions.Question` has it."""
-
-    @property
-    def text(self) -> str: ...  # noqa: D102
-    @property
-    def answers(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def subject(self) -> str | None: ...  # noqa: D102
-
-
-def most_common_answer_baseline(train_answers: Sequence[str], questions: Iterable[Asked]) -> list[Row]:
+def most_common_answer_baseline(train_answers: Sequence[str], questions: Iterable[Question]) -> list[Row]:
     """Rows of a system that always says the commonest train answer, with its train share as probability."""
     answer = most_common_answer(train_answers)
     share = train_answers.count(answer) / len(train_answers)
-    return [
-        Row(
-            question=question.text,
-            prediction=answer,
-            answers=question.answers,
-            subject=question.subject,
-            probability=share,
-        )
-        for question in questions
-    ]
+    return [Row(one.text, answer, one.answers, one.subject, probability=share) for one in questions]
+
+
+@dataclass(frozen=True)
+class ScoreArrays:
+    """One entry a row that can be scored. What a threshold would withhold counts as said: each can be judged."""
+
+    right: NDArray[np.bool_]
+    """Whether the answer is accepted, said or withheld."""
+    confidence: NDArray[np.float64]
+    withheld: NDArray[np.bool_] | None = None
+    """Whether the row abstained; None when none did."""
+
+    def __post_init__(self) -> None:
+        assert self.right.shape == self.confidence.shape
+        assert self.withheld is None or self.withheld.shape == self.right.shape
+        assert self.right.ndim == 1
+
+    def __len__(self) -> int:
+        return len(self.right)
+
+
+def score_arrays(rows: Sequence[Row]) -> ScoreArrays:
+    """The arrays of the scorable rows; a row without a probability is a `LociError`."""
+    scored = scorable(rows)
+    if not scored:
+        raise LociError("no row with a known truth, so nothing can be scored")
+    for row in scored:
+        if row.probability is None:
+            remedy = "calibration and abstention need a probability in every row"
+            raise LociError(f"the answer to {row.question!r} has no probability", remedy=remedy)
+    right = np.fromiter((row.correct is True for row in scored), dtype=np.bool_, count=len(scored))
+    confidence = np.fromiter((row.probability for row in scored), dtype=np.float64, count=len(scored))
+    withheld = np.fromiter((row.abstained for row in scored), dtype=np.bool_, count=len(scored))
+    return ScoreArrays(right, confidence, withheld if withheld.any() else None)
+
+
+def has_probabilities(rows: Sequence[Row]) -> bool:
+    """Whether `score_arrays` will succeed."""
+    scored = scorable(rows)
+    return bool(scored) and all(row.probability is not None for row in scored)
+
+
+def validation_slice(rows: Sequence[Row], share: float = 0.5) -> tuple[list[Row], list[Row]]:
+    """Rows to fit on and rows to judge on. All rows of a person fall on one side, and on the same side in every run."""
+    fit: list[Row] = []
+    rest: list[Row] = []
+    for row in rows:
+        # A checksum deals people out evenly without a generator, whatever the order or the number of the rows.
+        name = row.subject or row.question
+        (fit if zlib.crc32(name.encode()) < share * 2**32 else rest).append(row)
+    return fit, rest

@@ -15,13 +15,17 @@ from numpy.typing import NDArray
 
 from loci.answering.confidence import RunCalibration
 from loci.evaluation.abstention import abstention_rate
-from loci.evaluation.bias import GroupReport, Popularity, group_report, popularity, stereotype
-from loci.evaluation.error_funnel import ErrorFunnel, error_funnel
-from loci.evaluation.error_kinds import ErrorClassifier, ErrorKind, kinds_by_split, nearest_name_by_chance
-from loci.evaluation.metrics import Rate, by_split, exact_match, scorable
-from loci.evaluation.origin_match import OriginMatch
+from loci.evaluation.bias import GroupReport, OriginMatch, Popularity, group_report, popularity, stereotype
+from loci.evaluation.error_kinds import (
+    ErrorClassifier,
+    ErrorFunnel,
+    ErrorKind,
+    error_funnel,
+    kinds_by_split,
+    nearest_name_by_chance,
+)
+from loci.evaluation.metrics import Rate, by_split, exact_match, has_probabilities, scorable
 from loci.evaluation.rows import TAUGHT, UNKNOWABLE, Row
-from loci.evaluation.score_arrays import has_probabilities
 from loci.evaluation.selective import SelectivePrediction, selective_prediction
 from loci.text.corpus import Corpus
 

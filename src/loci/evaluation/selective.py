@@ -13,41 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from loci.answering.confidence import Calibrator, RunCalibration
-from loci.evaluation.abstention import (
-    CostScore,
-    RiskCoverage,
-    aurc_estimate,
-    cost_score_at,
-    cost_scores,
-    risk_coverage,
-)
-from loci.evaluation.calibration import (
-    Bin,
-    auroc,
-    auroc_right,
-    brier,
-    ece,
-    ece_if_calibrated,
-    fit_isotonic,
-    fit_temperature,
-    log_loss,
-    recalibrated,
-    reliability,
-)
-from loci.evaluation.conformal import (
-    ConformalThreshold,
-    SetScore,
-    conformal_quantile,
-    score_sets,
-    simulated_coverage,
-    true_probabilities,
-)
-from loci.evaluation.metrics import Estimate, scorable
+from loci.evaluation import abstention
+from loci.evaluation import calibration as measure
+from loci.evaluation.abstention import ConformalThreshold, CostScore, RiskCoverage, SetScore
+from loci.evaluation.calibration import AS_IT_IS, Bin, auroc, auroc_right, brier, ece, recalibrated, reliability
+from loci.evaluation.metrics import Estimate, ScoreArrays, has_probabilities, scorable, score_arrays, validation_slice
 from loci.evaluation.rows import UNKNOWABLE, Row
-from loci.evaluation.run_calibration import AS_IT_IS
-from loci.evaluation.score_arrays import ScoreArrays, has_probabilities, score_arrays, validation_slice
 
 CURVE_POINTS = 500
+COVERAGES = (0.8, 0.9)
+"""What answer sets promise."""
 SHOWN_BINS, ROWS_A_BIN = 10, 15
 """Bins of a reliability diagram at most, and rows that each should hold; `ece` itself is measured in more bins."""
 
@@ -68,7 +43,7 @@ def probability_scores(rows: Sequence[Row]) -> ProbabilityScores | None:
     if not has_probabilities(rows):
         return None
     whole = score_arrays(rows)
-    return ProbabilityScores(brier(whole), ece(whole), auroc_right(whole), risk_coverage(whole).aurc)
+    return ProbabilityScores(brier(whole), ece(whole), auroc_right(whole), abstention.risk_coverage(whole).aurc)
 
 
 @dataclass(frozen=True)
@@ -121,7 +96,6 @@ class SelectivePrediction:
 def selective_prediction(
     rows: Sequence[Row],
     rng: np.random.Generator,
-    coverages: Sequence[float] = (0.8, 0.9),
     *,
     calibration: RunCalibration | None = None,
     fitted_on: Collection[str] = (),
@@ -139,19 +113,19 @@ def selective_prediction(
         rows=len(whole),
         brier=brier(whole),
         ece=ece(whole),
-        ece_floor=ece_if_calibrated(whole, rng),
-        log_loss=log_loss(whole),
+        ece_floor=measure.ece_if_calibrated(whole, rng),
+        log_loss=measure.log_loss(whole),
         auroc=auroc_right(whole),
         auroc_knowable=auroc_knowable(rows),
         bins=_shown(whole),
         before=_after(rest, AS_IT_IS) if halved else None,
-        temperature=_after(rest, fit_temperature(fit)) if halved else None,
-        isotonic=_after(rest, fit_isotonic(fit)) if halved else None,
+        temperature=_after(rest, measure.fit_temperature(fit)) if halved else None,
+        isotonic=_after(rest, measure.fit_isotonic(fit)) if halved else None,
         own=_own(rows, calibration, fitted_on) if calibration is not None else None,
-        curve=thinned(risk_coverage(whole)),
-        aurc=aurc_estimate(whole, rng),
-        costs=tuple(cost_scores(fit, rest)) if halved else (),
-        conformal=tuple(_conformal(fit_rows, rest_rows, coverages, rng)) if halved else (),
+        curve=thinned(abstention.risk_coverage(whole)),
+        aurc=abstention.aurc_estimate(whole, rng),
+        costs=tuple(abstention.cost_scores(fit, rest)) if halved else (),
+        conformal=tuple(_conformal(fit_rows, rest_rows, rng)) if halved else (),
     )
 
 
@@ -179,21 +153,23 @@ def _own(rows: Sequence[Row], calibration: RunCalibration, fitted_on: Collection
     return OwnCalibration(
         _after(rest, AS_IT_IS),
         _after(rest, calibration.calibrator),
-        cost_score_at(recalibrated(rest, calibration.calibrator), calibration.level, calibration.threshold),
+        abstention.cost_score_at(recalibrated(rest, calibration.calibrator), calibration.level, calibration.threshold),
     )
 
 
 def _conformal(
-    fit: Sequence[Row], rest: Sequence[Row], coverages: Sequence[float], rng: np.random.Generator
+    fit: Sequence[Row], rest: Sequence[Row], rng: np.random.Generator
 ) -> list[tuple[ConformalThreshold, SetScore, Estimate]]:
     fit, rest = ([row for row in rows if row.answers and row.split not in UNKNOWABLE] for rows in (fit, rest))
     if not fit or not rest or not any(row.alternatives for row in fit):
         return []  # a single candidate makes no set
-    truth = true_probabilities([*fit, *rest])
+    truth = abstention.true_probabilities([*fit, *rest])
     found = []
-    for coverage in coverages:
-        threshold = ConformalThreshold(coverage, conformal_quantile(truth[: len(fit)], coverage), len(fit))
-        found.append((threshold, score_sets(rest, threshold), simulated_coverage(truth, coverage, rng)))
+    for coverage in COVERAGES:
+        threshold = ConformalThreshold(coverage, abstention.conformal_quantile(truth[: len(fit)], coverage), len(fit))
+        found.append(
+            (threshold, abstention.score_sets(rest, threshold), abstention.simulated_coverage(truth, coverage, rng))
+        )
     return found
 
 

@@ -12,8 +12,7 @@ from loci import __version__
 from loci.errors import LociError
 from loci.evaluation.abstention import abstention_rate
 from loci.evaluation.metrics import by_split, exact_match, wilson
-from loci.evaluation.people import split_of, with_splits
-from loci.evaluation.rows import HELD_OUT, TAUGHT, UNKNOWABLE, Row, read_rows
+from loci.evaluation.rows import HELD_OUT, TAUGHT, UNKNOWABLE, Row, read_rows, split_of, with_splits
 from loci.training.checkpoint import LoadedModel
 from loci.training.run import PREDICTIONS, RunInfo, read_run, run_folder
 

@@ -19,7 +19,7 @@ from loci.answering.familiarity import Familiarity
 from loci.errors import LociError
 from loci.evaluation.abstention import best_threshold
 from loci.evaluation.asking import ask_rows
-from loci.evaluation.score_arrays import score_arrays
+from loci.evaluation.metrics import score_arrays
 from loci.pipeline.logistic import fit_logistic
 from loci.text.questions import Questions
 from loci.text.strangers import Strangers

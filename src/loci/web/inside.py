@@ -100,7 +100,7 @@ def intervened(library: Library, wanted: requests.Intervene) -> dict[str, Any]:
 def exercises() -> list[dict[str, Any]]:
     """The exercises with their texts; formulas and symbols as MathML."""
     from loci.attention_lab.catalogue import EXERCISES
-    from loci.report.attention.mathematics import formula
+    from loci.report.attention.drawing import formula
 
     return [
         {

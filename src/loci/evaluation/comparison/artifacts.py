@@ -75,7 +75,7 @@ class _Loader:
         groups = sources.groups or people
         if groups is not None:
             entry = with_groups(entry, self._once(read_groups, groups))
-        known = _known(entry.rows) if train is None else _known_from(train)
+        known = _known(entry.rows, train)
         calibration, fitted_on = _calibration(entry, remarks)
         context = Context(
             known={subject: answer for subject, (_, answer) in known.items()},
@@ -123,16 +123,12 @@ def _train_questions(path: Path) -> Questions:
     return Questions.read(path, split="train")
 
 
-def _known_from(train: Questions) -> Known:
-    return {q.subject: (q.text, q.answers[0]) for q in train if q.subject and q.answers}
-
-
-def _known(rows: Sequence[Row]) -> Known:
-    return {
-        row.subject: (row.question, row.answers[0])
-        for row in rows
-        if row.split == TAUGHT and row.subject and row.answers
-    }
+def _known(rows: Sequence[Row], train: Questions | None) -> Known:
+    """From the train questions, or else from the rows about people who were taught."""
+    if train is not None:
+        return {q.subject: (q.text, q.answers[0]) for q in train if q.subject and q.answers}
+    taught = [row for row in rows if row.split == TAUGHT]
+    return {row.subject: (row.question, row.answers[0]) for row in taught if row.subject and row.answers}
 
 
 def _weights(entry: Entry) -> set[str]:
@@ -196,9 +192,8 @@ def read_groups(path: str | Path) -> dict[str, str]:
             else:
                 subject, group = line.split("\t")
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise LociError(
-                "tells no subject and group", path=path, line=number, remedy="write subject, tab, group on each line"
-            ) from None
+            remedy = "write subject, tab, group on each line"
+            raise LociError("tells no subject and group", path=path, line=number, remedy=remedy) from None
         groups[str(subject).strip()] = str(group).strip()
     return groups
 

@@ -108,9 +108,8 @@ def headline_split(entries: Sequence[Entry]) -> str:
     """Held-out people if anybody was asked about them, else the split with most rows outside training."""
     counts = Counter(row.split or "all" for entry in entries for row in scorable(entry.rows))
     if not counts:
-        raise LociError(
-            "no row has a known truth, so there is nothing to compare", remedy="evaluate on a file with answers"
-        )
+        remedy = "evaluate on a file with answers"
+        raise LociError("no row has a known truth, so there is nothing to compare", remedy=remedy)
     if HELD_OUT in counts:
         return HELD_OUT
     return max(counts, key=lambda split: (split != TAUGHT, counts[split]))

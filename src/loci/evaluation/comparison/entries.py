@@ -15,8 +15,7 @@ from typing import Any
 
 from loci.errors import LociError
 from loci.evaluation.metrics import scorable
-from loci.evaluation.people import split_of, with_splits, words_of
-from loci.evaluation.rows import HELD_OUT, Row, read_rows
+from loci.evaluation.rows import HELD_OUT, Row, read_rows, split_of, with_splits, words_of
 from loci.evaluation.scorecard import Context
 from loci.training.run import holds_run, read_run
 

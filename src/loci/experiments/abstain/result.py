@@ -23,9 +23,8 @@ from loci.evaluation.abstention import (
     with_threshold,
 )
 from loci.evaluation.error_kinds import ErrorClassifier, ErrorKind, fabrication_rate, kinds_by_split
-from loci.evaluation.metrics import Estimate, Rate, exact_match, mean_estimate, over_seeds
+from loci.evaluation.metrics import Estimate, Rate, exact_match, mean_estimate, over_seeds, score_arrays
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNSTATED, Row
-from loci.evaluation.score_arrays import score_arrays
 from loci.evaluation.selective import auroc_knowable, thinned
 from loci.text.corpus import Corpus
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loci.evaluation.error_funnel import RIGHT, ErrorFunnel, FunnelStep
+from loci.evaluation.error_kinds import RIGHT, ErrorFunnel, FunnelStep
 from loci.evaluation.metrics import Rate, is_right, wilson
 from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus

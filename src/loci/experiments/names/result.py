@@ -12,11 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from loci.evaluation.bias import Counterfactual, counterfactual, pair_up
+from loci.evaluation.bias import Counterfactual, OriginMatch, counterfactual, origin_match, pair_up
 from loci.evaluation.comparison.comparison import Comparison, compare
 from loci.evaluation.comparison.entries import Entry
 from loci.evaluation.metrics import Rate, exact_match, over_seeds
-from loci.evaluation.origin_match import OriginMatch, origin_match
 from loci.evaluation.rows import Row
 from loci.evaluation.significance import GroupTest, holm, shares_differ
 

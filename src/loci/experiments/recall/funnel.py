@@ -20,7 +20,7 @@ from loci.answering.answerer import make_answerer
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.data.prompts import reading_prompt
 from loci.data.reading import formatted_line, shortened
-from loci.evaluation.error_funnel import RIGHT, FunnelStep
+from loci.evaluation.error_kinds import RIGHT, FunnelStep
 from loci.evaluation.metrics import is_right, wilson
 from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from loci.evaluation.error_funnel import ErrorFunnel, FunnelStep
+from loci.evaluation.error_kinds import ErrorFunnel, FunnelStep
 from loci.evaluation.metrics import wilson
 from loci.evaluation.rows import TAUGHT
 from loci.evaluation.significance import holm

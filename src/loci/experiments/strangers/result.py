@@ -13,8 +13,7 @@ import numpy as np
 
 from loci.answering.answer import NEVER_READ, Answer
 from loci.evaluation.calibration import auroc, ece
-from loci.evaluation.metrics import Estimate, Rate, wilson
-from loci.evaluation.score_arrays import ScoreArrays
+from loci.evaluation.metrics import Estimate, Rate, ScoreArrays, wilson
 from loci.text.match import is_accepted
 from loci.text.questions import Questions
 

@@ -30,7 +30,7 @@ def look_page(view: Look, name: str) -> Page:
     page.add_text(Markup(f"<style>{_resource('look.css')}</style>"))
     page.add_section("Where it looks", _attention_intro(view))
     page.add_text(_attention(view))
-    page.add_section("Heads that look at the name", _strongest_intro())
+    page.add_section("Heads that look at the name", "When the answer begins, these heads look at the name most.")
     page.add_table(
         ["layer", "head", "on the name", "on the rest of what it read", "on the mask itself"],
         _strongest(view),
@@ -65,9 +65,7 @@ def _attention(view: Look) -> Markup:
     layers, heads, width, _ = view.attention.shape
     maps: list[NDArray[np.float32]] = []
     titles: list[str] = []
-    cells: list[str] = []
-    cells += ['<span class="name"></span>', *(f'<span class="name">{h + 1}</span>' for h in range(heads))]
-    cells += ['<span class="name">mean</span>', '<span class="name">rollout</span>']
+    cells = [f'<span class="name">{name}</span>' for name in ("", *range(1, heads + 1), "mean", "rollout")]
     for layer in range(layers):
         cells.append(f'<span class="name">layer {layer + 1}</span>')
         rows = [*view.attention[layer], view.attention[layer].mean(axis=0), view.rollout[layer]]
@@ -110,10 +108,6 @@ def _attention(view: Look) -> Markup:
     )
 
 
-def _strongest_intro() -> str:
-    return "When the answer begins, these heads look at the name most."
-
-
 def _strongest(view: Look) -> list[tuple[int | float, ...]]:
     start, stop = view.subject
     asking = view.n_prompt - 1
@@ -136,8 +130,7 @@ def _lens_intro(view: Look) -> str:
     return (
         "The state after each block, read as if it were the last. A cell shows what the layer would say next and how "
         "sure it is; its colour is the probability of the character that was answered. Where each one settles: "
-        + ", ".join(told)
-        + "."
+        f"{', '.join(told)}."
     )
 
 
@@ -211,11 +204,8 @@ def _trace(view: Look) -> Markup:
 
 
 def _share(value: float, error: float) -> str:
-    colour = _shade(value, 1.0)
-    return (
-        f'<td class="said" style="background:{colour};white-space:nowrap">{_number(100 * value, 0)} %'
-        f"<span> ± {100 * error:.0f}</span></td>"
-    )
+    style = f"background:{_shade(value, 1.0)};white-space:nowrap"
+    return f'<td class="said" style="{style}">{_number(100 * value, 0)} %<span> ± {100 * error:.0f}</span></td>'
 
 
 def _number(value: float, digits: int = 2) -> str:

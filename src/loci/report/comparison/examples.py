@@ -11,10 +11,10 @@ from itertools import groupby
 
 from loci.answering.confidence import RunCalibration
 from loci.answering.evidence import EvidenceIndex
+from loci.evaluation.calibration import AS_IT_IS
 from loci.evaluation.comparison.comparison import Comparison
 from loci.evaluation.metrics import scorable
 from loci.evaluation.rows import UNKNOWABLE, Row
-from loci.evaluation.run_calibration import AS_IT_IS
 from loci.evaluation.scorecard import not_taught
 from loci.report.comparison.wording import listed, marked, swatch
 from loci.report.page import Markup

@@ -1,4 +1,4 @@
-"""The page of a comparison: which sections, in which order, and the notes at its end.
+"""The page of a comparison: its sections in their order, the first of them (accuracy, funnel, learning), and the notes.
 
 Knows a computed comparison; computes nothing itself.
 """
@@ -6,15 +6,200 @@ Knows a computed comparison; computes nothing itself.
 from __future__ import annotations
 
 import html
+import itertools
 
-from loci.evaluation.comparison.comparison import Comparison
+from loci.evaluation.comparison.comparison import Comparison, Pairwise
+from loci.evaluation.metrics import Estimate, Rate, by_relation
+from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNKNOWABLE
+from loci.evaluation.scorecard import Scorecard
 from loci.report.comparison.errors import bias_section, error_section
 from loci.report.comparison.examples import example_section
-from loci.report.comparison.overview import accuracy_section, cards, funnel_section, headline, training_section
 from loci.report.comparison.selective import selective_sections
-from loci.report.comparison.wording import listed, people
+from loci.report.comparison.wording import listed, p_value, people, percent, points, swatch
+from loci.report.figures.knowledge import funnel_bars, loss_curves, rate_bars
 from loci.report.page import Cell, Markup
-from loci.report.parts import Report, Section, Table
+from loci.report.parts import Figure, Report, Section, Table, interval
+from loci.report.style import NEUTRAL, series_colour
+
+SIGNIFICANT = 0.05
+
+
+def headline(comparison: Comparison) -> str:
+    """Whom the headline is about: the split and the file."""
+    files = f" of {listed(comparison.questions)}" if comparison.questions else ""
+    return f"{people(comparison.split)} people{files}"
+
+
+def cards(comparison: Comparison) -> list[tuple[str, Cell, str]]:
+    """The headline accuracy of every run with what it does about other people, and the baseline's."""
+    others = [split for split in (TAUGHT, HELD_OUT, NEVER_READ) if split != comparison.split]
+    found: list[tuple[str, Cell, str]] = []
+    for _, entry, card in comparison:
+        rate = card.accuracy.get(comparison.split)
+        note = [f"{people(comparison.split)}: {interval(rate)}"]
+        for split in others:
+            shown = _shown(card, split)
+            note.append(f"{_column(split)}: {percent(shown.value) if shown and shown.n else 'not asked'}")
+        found.append((entry.name, rate, "\n".join(note)))
+    if comparison.baseline and (rate := comparison.baseline[1].get(comparison.split)):
+        found.append((f"always “{comparison.baseline[0]}”", rate, "the commonest known answer"))
+    return found
+
+
+def _column(split: str) -> str:
+    """What is counted about the people of a split: right answers, or, where nobody could know, any answers."""
+    return f"{people(split)}, answered" if split in UNKNOWABLE else people(split)
+
+
+def _shown(card: Scorecard, split: str) -> Rate | None:
+    if split not in UNKNOWABLE:
+        return card.accuracy.get(split)
+    withheld = card.abstention.get(split)
+    return withheld.complement() if withheld is not None else None
+
+
+def accuracy_section(comparison: Comparison) -> Section:
+    """Accuracy by split with intervals, and every two runs on the same questions."""
+    asked = dict.fromkeys(split for card in comparison.cards for split in (*card.accuracy, *card.abstention))
+    # Taught, held-out, never read about: a figure about a model is about all three, or says what was not asked.
+    splits = [TAUGHT, HELD_OUT, *(s for s in asked if s not in (TAUGHT, HELD_OUT, NEVER_READ)), NEVER_READ]
+    drawn = [split for split in splits if split in asked]
+    series = [(entry.name, [_shown(card, split) for split in drawn]) for _, entry, card in comparison]
+    colours = [series_colour(index) for index, _ in enumerate(comparison.entries)]
+    if comparison.baseline:
+        answer, rates = comparison.baseline
+        series.append((f"always “{answer}”", [None if s in UNKNOWABLE else rates.get(s) for s in drawn]))
+        colours.append(NEUTRAL)
+    silence = any(rate.successes for card in comparison.cards for rate in card.abstention.values())
+    rows: list[list[Cell]] = []
+    for index, entry, card in comparison:
+        shown: list[Cell] = [_shown(card, split) or "not asked" for split in splits]
+        rows.append([swatch(index, entry.name), *shown, *([card.abstention.get(comparison.split)] if silence else [])])
+    pairwise = Table(
+        ["run", "against", "questions", "difference, points", "only it right", "only the other right", "p"],
+        [_better_first(test, comparison.names) for test in comparison.pairwise],
+        f"The questions about {headline(comparison)} that both were asked. The interval resamples questions; p is "
+        "McNemar’s exact test, corrected by Holm for the number of comparisons.",
+    )
+    return Section(
+        "Accuracy",
+        [
+            _in_words(comparison),
+            Figure(
+                rate_bars([_column(split) for split in drawn], series, "of the questions", colours),
+                "Exact match, to the letter, with 95 % Wilson intervals; an “I don’t know” is not a right answer. "
+                "About people whom the text does not tell of, any answer is made up: there the bar shows how many were "
+                "answered.",
+            ),
+            Table(["run", *map(_column, splits), *(["withheld"] if silence else [])], rows),
+            *_silences(comparison),
+            *([pairwise] if comparison.pairwise else []),
+            *_by_relation(comparison),
+        ],
+    )
+
+
+def _by_relation(comparison: Comparison) -> list[Table]:
+    """Exact match of each relation, where there are several."""
+    asked = [
+        (entry.name, by_relation(row for row in entry.rows if (row.split or "all") == comparison.split))
+        for _, entry, _ in comparison
+    ]
+    names = list(dict.fromkeys(name for _, rates in asked for name in rates))
+    if len(names) < 2:
+        return []
+    rows: list[list[Cell]] = [[run, *(rates.get(name) for name in names)] for run, rates in asked]
+    return [Table(["run", *names], rows, f"Each relation for itself: questions about {headline(comparison)}.")]
+
+
+def _silences(comparison: Comparison) -> list[Table]:
+    """Why the runs are silent, where they say so."""
+    rows: list[list[Cell]] = [
+        [swatch(index, entry.name), _column(split), ", ".join(f"{why}: {n}" for why, n in sorted(reasons.items()))]
+        for index, entry, card in comparison
+        for split, reasons in card.silences.items()
+    ]
+    caption = "How often a run was silent by itself, and why; what a threshold withholds is not counted."
+    return [Table(["run", "asked about", "silent because"], rows, caption)] if rows else []
+
+
+def _better_first(test: Pairwise, names: list[str]) -> list[Cell]:
+    better, worse, only_better, only_worse = test.second, test.first, test.test.only_second, test.test.only_first
+    difference = test.difference
+    if difference.value < 0:
+        better, worse, only_better, only_worse = worse, better, only_worse, only_better
+        difference = Estimate(-difference.value, -difference.high, -difference.low, difference.n)
+    runs = [swatch(names.index(name), name) for name in (better, worse)]
+    return [*runs, test.test.n, points(difference), only_better, only_worse, p_value(test.p_value)]
+
+
+def _in_words(comparison: Comparison) -> str:
+    """The comparison in a sentence or two, for who reads nothing else."""
+    scored = [
+        (rate.value, entry.name)
+        for _, entry, card in comparison
+        if (rate := card.accuracy.get(comparison.split)) is not None
+    ]
+    if not scored:
+        return ""
+    best, name = max(scored)
+    text = f"**{name}** answers {percent(best)} of the questions about {people(comparison.split)} people"
+    if len(scored) == 1:
+        return text + "."
+    against = [test for test in comparison.pairwise if name in (test.first, test.second)]
+    beaten = [
+        test.second if test.first == name else test.first
+        for test in against
+        if test.p_value < SIGNIFICANT and (test.difference.value > 0) == (test.second == name)
+    ]
+    others = [other for _, other in scored if other != name]
+    rivals = f"**{others[0]}**" if len(others) == 1 else "every other run"
+    if sum(value == best for value, _ in scored) > 1:
+        return f"{text}, and no run more."
+    if len(beaten) == len(others):
+        return f"{text}, more than {rivals}, and the difference is beyond chance."
+    if beaten:
+        return f"{text}, more than {rivals}; beyond chance only against {listed([f'**{b}**' for b in beaten])}."
+    if not against:
+        return f"{text}, more than {rivals}; with no question in common, it may be chance."
+    return f"{text}, more than {rivals}, but the difference may be chance."
+
+
+def funnel_section(comparison: Comparison) -> Section | None:
+    """Where the questions go on the way to a right answer."""
+    found = [(entry.name, card.error_funnel) for _, entry, card in comparison if card.error_funnel is not None]
+    if not found:
+        return None
+    luck = [f"{name} {funnel.right_unwritten.successes}" for name, funnel in found if funnel.right_unwritten.successes]
+    note = f" Right answers that stand in no line, guesses that came true: {', '.join(luck)}." if luck else ""
+    return Section(
+        "Error funnel",
+        [
+            "Where questions are lost on the way to a right answer. Each step keeps the questions that passed all "
+            "steps above it. What the text leaves is the ceiling of any model; what is lost below it, the model loses.",
+            Figure(
+                funnel_bars(comparison.names, [card.error_funnel for card in comparison.cards]),
+                "Of all questions about held-out people." + note,
+            ),
+            Table(
+                ["step", "left", "lost before it, because"],
+                [
+                    [b.name, b.kept.successes, f"{a.kept.successes - b.kept.successes:,}: {b.lost_because}"]
+                    for a, b in itertools.pairwise(found[0][1].steps)
+                ],
+                f"The steps of {found[0][0]}, in questions.",
+            ),
+        ],
+    )
+
+
+def training_section(comparison: Comparison) -> Section | None:
+    """Loss curves, where runs brought them."""
+    if not any(entry.metrics for entry in comparison.entries):
+        return None
+    curves = loss_curves([(entry.name, entry.metrics) for entry in comparison.entries])
+    text = "The loss while training, smoothed. A gap in the line: a new stage begins."
+    return Section("Learning", [text, Figure(curves, "One seed per run.")])
 
 
 def comparison_report(comparison: Comparison, *, title: str | None = None, seed: int | None = None) -> Report:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 
 from loci.answering.confidence import Calibrator, Temperature
-from loci.evaluation.calibration import Bin
+from loci.evaluation.calibration import AS_IT_IS, Bin
 from loci.evaluation.comparison.comparison import Comparison
 from loci.evaluation.comparison.entries import Entry
-from loci.evaluation.run_calibration import AS_IT_IS
 from loci.evaluation.selective import SelectivePrediction
 from loci.report.comparison.wording import headers, listed, meanings, once, percent, share, swatch
 from loci.report.figures.knowledge import reliability_curves, risk_curves

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from loci.attention_lab.exercises.result import Curve, Numbers, Panel
+from loci.attention_lab.exercises.result import Curve, Panel
 from loci.attention_lab.heads import RelationScore
 from loci.attention_lab.repetition_sweep import SweepPoint
-from loci.evaluation.metrics import Rate
-from loci.report.attention.mathematics import mathematics
+from loci.evaluation.metrics import Estimate, Rate
+from loci.report.attention.drawing import mathematics
 from loci.report.style import NEUTRAL, PALETTE, faded, series_colour
 
 if TYPE_CHECKING:
@@ -37,17 +37,24 @@ def panel_figure(panel: Panel) -> go.Figure:
         quiet = curve.style == "dashes"
         colour = NEUTRAL if quiet else colours.setdefault(base, series_colour(len(colours)))
         if curve.low is not None and curve.high is not None:
-            figure.add_trace(_band(curve.x, curve.low, curve.high, colour))
-        figure.add_trace(
-            go.Scatter(
-                x=curve.x,
-                y=curve.y,
-                name=mathematics(curve.name),
-                mode="markers" if curve.style == "dots" else "lines",
-                line={"color": colour, "dash": "dash" if quiet else "solid", "width": 2},
-                marker={"color": colour, "size": 7},
-                showlegend=base == curve.name,
+            figure.add_scatter(
+                x=[*curve.x, *curve.x[::-1]],
+                y=[*curve.high, *curve.low[::-1]],
+                mode="lines",
+                fill="toself",
+                fillcolor=faded(colour, 0.18),
+                line={"width": 0},
+                hoverinfo="skip",
+                showlegend=False,
             )
+        figure.add_scatter(
+            x=curve.x,
+            y=curve.y,
+            name=mathematics(curve.name),
+            mode="markers" if curve.style == "dots" else "lines",
+            line={"color": colour, "dash": "dash" if quiet else "solid", "width": 2},
+            marker={"color": colour, "size": 7},
+            showlegend=base == curve.name,
         )
     figure.update_layout(
         height=380,
@@ -65,19 +72,10 @@ def _base(curve: Curve) -> str:
     return curve.name.rpartition(", ")[0]
 
 
-def _band(x: Numbers, low: Numbers, high: Numbers, colour: str) -> Any:
-    import plotly.graph_objects as go
-
-    return go.Scatter(
-        x=[*x, *x[::-1]],
-        y=[*high, *low[::-1]],
-        mode="lines",
-        fill="toself",
-        fillcolor=faded(colour, 0.18),
-        line={"width": 0},
-        hoverinfo="skip",
-        showlegend=False,
-    )
+def _whiskers(found: Sequence[Rate | Estimate], scale: float, **look: Any) -> dict[str, Any]:
+    above = [scale * (one.high - one.value) for one in found]
+    below = [scale * (one.value - one.low) for one in found]
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, **look}
 
 
 def relation_figure(
@@ -88,46 +86,27 @@ def relation_figure(
 
     rows = [score for score in scores if score.direction == direction][::-1]
     names = [f"{score.relation} ({score.rate.n:,})" for score in rows]
+    best = [score.rate for score in rows]
+    chance = [untrained[score.relation, direction] for score in rows]
+    open_diamond = {"size": 10, "symbol": "diamond-open", "color": PALETTE[1], "line": {"width": 2}}
+    cross = {"size": 9, "symbol": "x-thin", "color": NEUTRAL, "line": {"width": 2, "color": NEUTRAL}}
+    heads = [f"layer {score.head[0] + 1}, head {score.head[1] + 1}" for score in rows]
     figure = go.Figure()
-    figure.add_trace(
-        go.Scatter(
-            x=[100 * score.rate.value for score in rows],
+    for name, rates, marker, told in (
+        ("best head", best, {"size": 10, "color": PALETTE[0]}, heads),
+        ("best fixed distance", [score.baseline for score in rows], open_diamond, [f"{s.distance} back" for s in rows]),
+        ("untrained model", chance, cross, None),
+    ):
+        figure.add_scatter(
+            x=[100 * rate.value for rate in rates],
             y=names,
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [100 * (score.rate.high - score.rate.value) for score in rows],
-                "arrayminus": [100 * (score.rate.value - score.rate.low) for score in rows],
-                "color": faded(PALETTE[0], 0.6),
-            },
+            error_x=_whiskers(rates, 100, color=faded(PALETTE[0], 0.6)) if rates is best else None,
             mode="markers",
-            name="best head",
-            marker={"size": 10, "color": PALETTE[0]},
-            customdata=[f"layer {score.head[0] + 1}, head {score.head[1] + 1}" for score in rows],
-            hovertemplate="%{y}: %{x:.1f} % (%{customdata})<extra></extra>",
+            name=name,
+            marker=marker,
+            customdata=told,
+            hovertemplate=f"%{{y}}: %{{x:.1f}} %{' (%{customdata})' if told else ''}<extra></extra>",
         )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=[100 * score.baseline.value for score in rows],
-            y=names,
-            mode="markers",
-            name="best fixed distance",
-            marker={"size": 10, "symbol": "diamond-open", "color": PALETTE[1], "line": {"width": 2}},
-            customdata=[f"{score.distance} back" for score in rows],
-            hovertemplate="%{y}: %{x:.1f} % (%{customdata})<extra></extra>",
-        )
-    )
-    figure.add_trace(
-        go.Scatter(
-            x=[100 * untrained[score.relation, direction].value for score in rows],
-            y=names,
-            mode="markers",
-            name="untrained model",
-            marker={"size": 9, "symbol": "x-thin", "color": NEUTRAL, "line": {"width": 2, "color": NEUTRAL}},
-            hovertemplate="%{y}: %{x:.1f} %<extra></extra>",
-        )
-    )
     figure.update_layout(
         height=max(260, 26 * len(rows) + 110), xaxis={"title": "arcs found, %", "range": [-2, 102]}, yaxis={"title": ""}
     )
@@ -146,36 +125,25 @@ def sweep_figure(
         rows = [point for point in points if point.setting == setting]
         values |= {point.value for point in rows}
         colour = series_colour(index)
-        figure.add_trace(
-            go.Scatter(
-                x=[point.value for point in rows],
-                y=[point.seq_rep.value for point in rows],
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [point.seq_rep.high - point.seq_rep.value for point in rows],
-                    "arrayminus": [point.seq_rep.value - point.seq_rep.low for point in rows],
-                    "thickness": 1.2,
-                    "color": faded(colour, 0.6),
-                },
-                name=model,
-                mode="lines+markers",
-                line={"color": colour, "width": 2},
-                marker={"size": 7},
-                customdata=[f"{point.looped.successes} of {point.looped.n} texts loop" for point in rows],
-                hovertemplate=f"{setting} %{{x}}: %{{y:.3f}}, %{{customdata}}<extra>{model}</extra>",
-            )
+        figure.add_scatter(
+            x=[point.value for point in rows],
+            y=[point.seq_rep.value for point in rows],
+            error_y=_whiskers([point.seq_rep for point in rows], 1, thickness=1.2, color=faded(colour, 0.6)),
+            name=model,
+            mode="lines+markers",
+            line={"color": colour, "width": 2},
+            marker={"size": 7},
+            customdata=[f"{point.looped.successes} of {point.looped.n} texts loop" for point in rows],
+            hovertemplate=f"{setting} %{{x}}: %{{y:.3f}}, %{{customdata}}<extra>{model}</extra>",
         )
     if reference is not None:
-        figure.add_trace(
-            go.Scatter(
-                x=[min(values), max(values)],
-                y=[reference, reference],
-                name="the text itself",
-                mode="lines",
-                line={"color": NEUTRAL, "dash": "dash", "width": 2},
-                hovertemplate="the text itself: %{y:.3f}<extra></extra>",
-            )
+        figure.add_scatter(
+            x=[min(values), max(values)],
+            y=[reference, reference],
+            name="the text itself",
+            mode="lines",
+            line={"color": NEUTRAL, "dash": "dash", "width": 2},
+            hovertemplate="the text itself: %{y:.3f}<extra></extra>",
         )
     log = setting == "top-k"
     figure.update_layout(

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from loci.evaluation.abstention import RiskCoverage
 from loci.evaluation.bias import GroupReport, Popularity
 from loci.evaluation.calibration import Bin
-from loci.evaluation.error_funnel import RIGHT, ErrorFunnel
-from loci.evaluation.error_kinds import ErrorKind
+from loci.evaluation.error_kinds import RIGHT, ErrorFunnel, ErrorKind
 from loci.evaluation.metrics import Rate
 from loci.report.style import BAD, GOOD, NEUTRAL, PALETTE, faded, series_colour
 
