@@ -1,5 +1,4 @@
 import math
-from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -19,8 +18,7 @@ from loci.evaluation.metrics import (
     wilson,
 )
 from loci.evaluation.rows import Row
-
-Asked = namedtuple("Asked", ["text", "answers", "subject"], defaults=[None])
+from loci.text.questions import Question
 
 
 def test_wilson_hand_worked():
@@ -124,7 +122,7 @@ def test_most_common_answer_breaks_ties_by_name():
 
 def test_baseline_rows():
     rows = most_common_answer_baseline(
-        ["Oslo", "Bern", "Oslo", "Rome"], [Asked("q1", ("Oslo",)), Asked("q2", ("Rome",))]
+        ["Oslo", "Bern", "Oslo", "Rome"], [Question("q1", ("Oslo",), None, 1), Question("q2", ("Rome",), None, 2)]
     )
     assert [row.prediction for row in rows] == ["Oslo", "Oslo"]
     assert rows[0].probability == 0.5
@@ -137,7 +135,9 @@ def test_course_baseline_is_london(course_data):
         return [tuple(line.split("\t")) for line in lines if line.strip()]
 
     train = [answer for _, answer in pairs("birth_places_train.tsv")]
-    rows = most_common_answer_baseline(train, [Asked(text, (answer,)) for text, answer in pairs("birth_dev.tsv")])
+    rows = most_common_answer_baseline(
+        train, [Question(text, (answer,), None, 1) for text, answer in pairs("birth_dev.tsv")]
+    )
     assert rows[0].prediction == "London"
     assert str(exact_match(rows)).startswith("5.0 %")
     assert exact_match(rows).n == 500

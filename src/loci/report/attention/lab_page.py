@@ -178,8 +178,9 @@ def repetition_page(
     loops = ["texts that loop", "loop entered at", "its period"]
     cells: list[list[PageCell]] = []
     for model, point in ((model, point) for model, points in sweeps.items() for point in points):
-        found = [point.seq_rep, point.distinct, point.looped, point.entry, point.period]
-        cells.append([model, point.setting, Figures(f"{point.value:g}"), *found])
+        value = Figures(f"{point.value:g}")
+        looped: list[PageCell] = [point.looped, point.entry, point.period]
+        cells.append([model, point.setting, value, point.seq_rep, point.distinct, *looped])
     headers = ["model", "setting", "value", f"seq-rep-{n}", f"distinct-{n}", *loops]
     page.add_table(headers, cells, "Entry and period: median over the texts that loop.")
     return page

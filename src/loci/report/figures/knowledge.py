@@ -200,10 +200,8 @@ def popularity_dots(names: Sequence[str], tables: Sequence[Popularity | None], t
     first = next(table for table in tables if table is not None)
     true = dict(zip(first.answers, first.true, strict=True))
     given = [dict(zip(table.answers, table.given, strict=True)) if table else {} for table in tables]
-    ranked = sorted(
-        {*true, *(a for table in given for a in table)},
-        key=lambda a: -max(true.get(a, 0), *(g.get(a, 0) for g in given)),
-    )
+    said = dict.fromkeys(answer for table in (true, *given) for answer in table)  # in order, so that a page repeats
+    ranked = sorted(said, key=lambda answer: -max(table.get(answer, 0) for table in (true, *given)))
     answers = sorted(ranked[:top], key=lambda answer: -true.get(answer, 0))
     labels = [wrapped(answer) or "(nothing)" for answer in answers]
     figure = go.Figure()

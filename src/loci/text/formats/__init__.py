@@ -1,4 +1,4 @@
-"""Forms of data files: one parser a file, one line each below. Knows no corpus and no questions, only their rows.
+"""Forms of data files: a registry, one line each below. Knows no corpus and no questions, only their rows.
 
 A file's form is told by its content; of the forms that fit, the one registered last is taken, so that special forms
 come after the general ones, and a plugin's own after all.
@@ -7,18 +7,18 @@ come after the general ones, and a plugin's own after all.
 from __future__ import annotations
 
 from loci.registry import Registry
-from loci.text.formats import course_tsv, documents, google_re, json_list, jsonl, plain_text, popqa, table
+from loci.text.formats import course_tsv, google_re, records, table
 from loci.text.formats.base import Format
 from loci.text.source import Source
 
 FORMATS: Registry[Format] = Registry("data format")
-FORMATS.add("text", plain_text.FORMAT)
-FORMATS.add("tsv", course_tsv.FORMAT)
-FORMATS.add("headed tsv", table.FORMAT)
-FORMATS.add("popqa", popqa.FORMAT)
-FORMATS.add("json", json_list.FORMAT)
-FORMATS.add("jsonl", jsonl.FORMAT)
-FORMATS.add("documents", documents.FORMAT)
+FORMATS.add("text", course_tsv.TEXT)
+FORMATS.add("tsv", course_tsv.TSV)
+FORMATS.add("headed tsv", table.TABLE)
+FORMATS.add("popqa", table.POPQA)
+FORMATS.add("json", records.JSON)
+FORMATS.add("jsonl", records.JSONL)
+FORMATS.add("documents", records.DOCUMENTS)
 FORMATS.add("google-re", google_re.FORMAT)
 
 

@@ -1,4 +1,4 @@
-"""The course's question files: question, tab, answer on each line; or the question alone.
+"""The course's files: a corpus with one line a document; questions with question, tab, answer on each line, or alone.
 
 Copies of these files are broken in many ways, so most of this is about what a line could have meant.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from loci.text.findings import Notes, shown
-from loci.text.formats.base import Format, Row, Rows, filled_lines, note_space
+from loci.text.formats.base import Format, Passage, Row, Rows, filled_lines, note_space
 from loci.text.formats.table import is_header
 from loci.text.source import Source, controls_in, note_specials, specials_in, without_specials
 from loci.text.vocab import MASK
@@ -111,4 +111,10 @@ def _split_at_spaces(notes: Notes, number: int, text: str) -> tuple[str, str] | 
     return None
 
 
-FORMAT = Format("question, tab, answer", (".tsv",), lambda source: True, questions=questions)
+def passages(source: Source, notes: Notes) -> list[Passage]:
+    """Every line of a corpus; whom it is about is found later, from all of them together."""
+    return [Passage(number, text) for number, text in enumerate(source.lines(), start=1)]
+
+
+TSV = Format("question, tab, answer", (".tsv",), lambda source: True, questions=questions)
+TEXT = Format("a corpus, one line a document", (".txt",), lambda source: True, passages=passages)

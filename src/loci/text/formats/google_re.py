@@ -6,22 +6,12 @@ A record is a question and a part of the corpus at once. It has no question text
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from loci.text.findings import Notes
+from loci.text.formats import records as json_records
 from loci.text.formats.base import Format, Passage, Row, Rows, tidy_row
-from loci.text.formats.records import (
-    Record,
-    has_fields,
-    is_list,
-    note_unknown,
-    question_row,
-    records,
-    relation_of,
-    strings,
-    tidy_json,
-)
+from loci.text.formats.records import Record, note_unknown, records, strings
 from loci.text.source import Source, has_surrogate, one_line, without_specials
 from loci.text.template import BIRTHPLACE, SLOT, Template
 
@@ -87,23 +77,18 @@ def _asked(fields: dict[str, Any]) -> Template:
 
 def questions(source: Source, notes: Notes) -> Rows:
     """A row for each fact; a record with a question of its own is read as that."""
-    rows = []
-    for record in records(source, notes):
-        fact = _fact_of(record)
-        if fact is None:
-            row = question_row(notes, record)
-        else:
-            answers = fact.answers if "obj_label" in record.fields else None
-            relation, asked = relation_of(record.fields), _asked(record.fields)
-            given = Row(record.number, None, answers, fact.subject, record.text, relation, asked)
-            row = tidy_row(notes, given, partial(_rewritten, record.fields), fact.sentences)
-        if row is not None:
-            rows.append(row)
-    return Rows(rows, ("[\n", ",\n", "\n]\n") if is_list(source) else Rows(()).frame)
+    rows = [row for record in records(source, notes) if (row := _row(notes, record))]
+    return json_records.rows_of(source, rows)
 
 
-def _rewritten(fields: dict[str, Any], _: Row) -> str:
-    return tidy_json(fields)
+def _row(notes: Notes, record: Record) -> Row | None:
+    fact = _fact_of(record)
+    if fact is None:
+        return json_records.question_row(notes, record)
+    answers = fact.answers if "obj_label" in record.fields else None
+    relation, asked = json_records.relation_of(record.fields), _asked(record.fields)
+    given = Row(record.number, None, answers, fact.subject, record.text, relation, asked)
+    return tidy_row(notes, given, lambda _: json_records.tidy_json(record.fields), fact.sentences)
 
 
 def passages(source: Source, notes: Notes) -> list[Passage]:
@@ -125,7 +110,7 @@ def passages(source: Source, notes: Notes) -> list[Passage]:
 FORMAT = Format(
     "LAMA's records: sub_label, obj_label, evidences",
     (".jsonl", ".json"),
-    lambda source: has_fields(source, "sub_label"),
+    lambda source: json_records.has_fields(source, "sub_label"),
     questions,
     passages,
 )

@@ -1,6 +1,8 @@
-"""JSON on disk to records, one object per line (JSONL) or one list of objects; and records with a question to rows.
+"""JSON on disk to records, one object per line (JSONL) or one list of objects; and records to questions or documents.
 
-Knows JSON, line numbers and the names of a question's fields.
+EntityQuestions is one JSON list of records with question and answers, the canonical answer first; JSON lines have such
+a record on each line. Documents are records with title and text: each sentence becomes a line about the title. Knows
+JSON, line numbers and the names of the fields.
 """
 
 from __future__ import annotations
@@ -12,8 +14,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from loci.text.findings import Notes
-from loci.text.formats.base import ANSWER_FIELDS, RELATION_FIELDS, SUBJECT_FIELDS, Row, filled_lines, tidy_row
-from loci.text.source import Source, one_line, without_specials
+from loci.text.formats.base import (
+    ANSWER_FIELDS,
+    RELATION_FIELDS,
+    SUBJECT_FIELDS,
+    Format,
+    Passage,
+    Row,
+    Rows,
+    filled_lines,
+    tidy_row,
+)
+from loci.text.source import Source, has_surrogate, one_line, without_specials
+from loci.text.subjects import sentences
 
 # json raises ValueError for bad text and for absurdly long numbers, RecursionError for absurdly deep nesting.
 _JSON_ERRORS = (ValueError, RecursionError)
@@ -160,3 +173,40 @@ def strings(value: Any) -> list[str]:
     if isinstance(value, bool) or value is None or isinstance(value, dict):
         return []
     return [str(value)]
+
+
+def rows_of(source: Source, rows: list[Row]) -> Rows:
+    """Rows with the frame of the file they come from."""
+    return Rows(rows, ("[\n", ",\n", "\n]\n")) if is_list(source) else Rows(rows)
+
+
+def questions(source: Source, notes: Notes) -> Rows:
+    """A row for each record."""
+    return rows_of(source, [row for record in records(source, notes) if (row := question_row(notes, record))])
+
+
+def passages(source: Source, notes: Notes) -> list[Passage]:
+    """`Title. sentence` for each sentence of each document, in order."""
+    found = []
+    for record in records(source, notes):
+        title, text = record.fields.get("title"), record.fields.get("text")
+        if not isinstance(title, str) or not isinstance(text, str) or not without_specials(title).strip():
+            note_unknown(notes, record)
+            continue
+        if has_surrogate(title + text):
+            notes.error("encoding", "contains half a character (a lone surrogate)", record.number, before=record.text)
+            continue
+        subject = one_line(title).strip()
+        for paragraph in text.split("\n"):
+            said = sentences(one_line(paragraph).strip().removeprefix(f"{subject}. "))
+            found += [Passage(record.number, f"{subject}. {sentence}", subject) for sentence in said]
+    return found
+
+
+def _has_documents(source: Source) -> bool:
+    return has_fields(source, "title", "text") and not has_fields(source, "question")
+
+
+JSON = Format("a JSON list of records with question and answers", (".json",), is_list, questions)
+JSONL = Format("a JSON record with question and answers on each line", (".jsonl",), is_jsonl, questions)
+DOCUMENTS = Format("JSON records with title and text", (".jsonl", ".json"), _has_documents, passages=passages)

@@ -1,4 +1,7 @@
-"""Question tables whose first line names the columns: question, subject, relation, answer or answers."""
+"""Question tables whose first line names the columns: question, subject, relation, answer or answers.
+
+PopQA's has the columns subj, prop, obj, question and possible_answers (a JSON list), and others not used.
+"""
 
 from __future__ import annotations
 
@@ -113,4 +116,9 @@ def quote(cell: str) -> str:
     return '"' + cell.replace('"', '""') + '"' if '"' in cell else cell
 
 
-FORMAT = Format("a first line that names the columns, then tab-separated rows", (".tsv",), has_header, questions)
+def _is_popqa(source: Source) -> bool:
+    return has_header(source) and "possible_answers" in source.text.lstrip("\n").partition("\n")[0].lower()
+
+
+TABLE = Format("a first line that names the columns, then tab-separated rows", (".tsv",), has_header, questions)
+POPQA = Format("PopQA's table: subj, prop, obj, question, possible_answers", (".tsv",), _is_popqa, questions)
