@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from loci.errors import LociError
 from loci.files import sha256_file
 from loci.text.world import RelationSpec, WorldSpec, example_products, tellings, world_text, write_world
-from loci.text.world.questions import Asker
 from loci.text.world.sentences import answer_of
+from loci.text.world.story import Asker
 from loci.text.world.tables import relations
 
 FIVE = ("birthplace", "birth_year", "occupation", "employer", "death_place")

@@ -20,6 +20,7 @@ from loci.attention_lab.distribution import Array
 from loci.errors import LociError, naming
 from loci.text.findings import raise_first_error
 from loci.text.source import load
+from loci.text.world.parse import find_cycle
 
 ROOT = -1
 MOST_SHOWN = 12
@@ -52,20 +53,6 @@ def tree_fault(heads: Sequence[int]) -> Fault | None:
         shown = steps if len(steps) <= MOST_SHOWN else [*steps[:MOST_SHOWN], "…"]
         return Fault(cycle[0], "a cycle: " + " → ".join(shown))
     return None if roots or not n else Fault(0, "no root: no word has head 0")
-
-
-def find_cycle(heads: Sequence[int]) -> list[int]:
-    """The words of the first cycle on the way from word to head; none in a tree."""
-    rooted = {ROOT}  # words whose way up is known to end at the root
-    for at in range(len(heads)):
-        way: dict[int, None] = {}  # in order, and looked up at once
-        while at not in rooted and at not in way:
-            way[at] = None
-            at = heads[at]
-        if at in way:
-            return list(way)[list(way).index(at) :]
-        rooted.update(way)
-    return []
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from loci.attention_lab.distribution import Array
-from loci.attention_lab.parses import ROOT, find_cycle
+from loci.attention_lab.parses import ROOT
 from loci.errors import LociError
+from loci.text.world.parse import find_cycle
 
 
 def _require_square(scores: Array) -> int:

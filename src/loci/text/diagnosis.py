@@ -14,8 +14,20 @@ from typing import Any
 from loci.errors import LociError
 from loci.text.compiled import CompiledCorpus, is_large, read_large
 from loci.text.corpus import Corpus, parse_corpus
-from loci.text.crosschecks import leaks, long_lines, several_lines, two_roles, unasked, unseen_subjects, untold
-from loci.text.figures import CorpusFigures, QuestionFigures, corpus_figures, mapped_figures, question_figures
+from loci.text.crosschecks import (
+    CorpusFigures,
+    QuestionFigures,
+    corpus_figures,
+    leaks,
+    long_lines,
+    mapped_figures,
+    question_figures,
+    several_lines,
+    two_roles,
+    unasked,
+    unseen_subjects,
+    untold,
+)
 from loci.text.findings import SEVERITIES, Finding, Notes, Severity
 from loci.text.formats import FORMATS, corpus_format, question_format
 from loci.text.layout import Role, corpus_candidates, find_corpus, question_candidates, split_of
@@ -239,15 +251,9 @@ def _check_questions(
 
 def _ordered(findings: Iterable[Finding], files: list[Path]) -> tuple[Finding, ...]:
     """Each finding once, the gravest first, then by kind, file and line."""
-    rank = {path: index for index, path in enumerate(files)}
-    return tuple(
-        sorted(
-            dict.fromkeys(findings),
-            key=lambda found: (
-                SEVERITIES.index(found.severity),
-                found.kind,
-                rank.get(found.path, -1) if found.path else -1,
-                found.line or 0,
-            ),
-        )
-    )
+    rank: dict[Path | None, int] = {path: index for index, path in enumerate(files)}
+
+    def order(found: Finding) -> tuple[int, str, int, int]:
+        return SEVERITIES.index(found.severity), found.kind, rank.get(found.path, -1), found.line or 0
+
+    return tuple(sorted(dict.fromkeys(findings), key=order))

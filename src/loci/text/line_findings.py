@@ -7,7 +7,7 @@ Knows nothing of files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,29 +15,16 @@ from numpy.typing import NDArray
 from loci.text.findings import Notes, shown
 from loci.text.source import controls_in, note_specials, without_specials
 
-
-class TextLine(Protocol):
-    """A line of a corpus."""
-
-    @property
-    def number(self) -> int:
-        """Its number in the file."""
-
-    @property
-    def subject(self) -> str:
-        """Whom it is about; empty where that is not known."""
-
-    @property
-    def text(self) -> str:
-        """What it says."""
+if TYPE_CHECKING:
+    from loci.text.corpus import Line
 
 
-def clean_text(line: TextLine) -> str:
+def clean_text(line: Line) -> str:
     """A line as a clean copy has it."""
     return without_specials(line.text).strip()
 
 
-def note_lines(lines: Sequence[TextLine], notes: Notes) -> NDArray[np.int64]:
+def note_lines(lines: Sequence[Line], notes: Notes) -> NDArray[np.int64]:
     """Note what is wrong line by line; returns the places of the lines that a clean copy keeps."""
     hashes = np.fromiter((hash(_noted(line, notes)) for line in lines), dtype=np.int64, count=len(lines))
     blank = hashes == hash("")
@@ -70,7 +57,7 @@ def note_lines(lines: Sequence[TextLine], notes: Notes) -> NDArray[np.int64]:
     return np.flatnonzero(kept)
 
 
-def _noted(line: TextLine, notes: Notes) -> str:
+def _noted(line: Line, notes: Notes) -> str:
     """A line as a clean copy has it; what is wrong with it by itself is noted."""
     own = line.text
     text = without_specials(own)

@@ -228,20 +228,16 @@ def _merged(folder: Path, files: Sequence[Questions]) -> Questions:
     for row in (row for questions in files for row in questions):
         earlier = first_seen.setdefault((row.text, row.answers), row)
         if earlier.path != row.path and earlier.path is not None:
-            raise LociError(
-                f"{shown(row.text)} is also on line {earlier.number} of {earlier.path.name}",
-                path=row.path,
-                line=row.number,
-                remedy="the files of a folder that ask the same are not read together: name one of them",
-            )
+            message = f"{shown(row.text)} is also on line {earlier.number} of {earlier.path.name}"
+            remedy = "the files of a folder that ask the same are not read together: name one of them"
+            raise LociError(message, path=row.path, line=row.number, remedy=remedy)
     if len({bool(questions.answered) for questions in files}) > 1:
         without = next(questions for questions in files if not questions.answered)
         raise LociError("has no answers, unlike the files next to it", path=without.path, remedy="name one file")
     relations = {relation.name: relation for questions in files for relation in questions.relations}
+    rows = tuple(row for questions in files for row in questions)
     findings = tuple(found for questions in files for found in questions.findings)
-    return Questions(
-        folder, tuple(row for questions in files for row in questions), tuple(relations.values()), findings
-    )
+    return Questions(folder, rows, tuple(relations.values()), findings)
 
 
 def misfits(questions: Questions, vocab: Vocab | None, block_size: int) -> list[Finding]:

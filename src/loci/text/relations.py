@@ -1,7 +1,7 @@
 """Relations as data: what is asked about subjects, and in which forms; and the relation of every question of a file.
 
 A relation has a name and templates. They are given (`--template`, `relations.toml`), or found: from the subjects a file
-names, from the subjects of a corpus, and from the words that questions share (`loci.text.forms`). Knows nothing of
+names, from the subjects of a corpus, and from the words that questions share (`loci.text.template`). Knows nothing of
 models.
 """
 
@@ -16,8 +16,7 @@ from typing import Any
 
 from loci.errors import LociError
 from loci.text.formats.base import Row
-from loci.text.forms import MOST_FORMS, around_subjects, around_what_differs
-from loci.text.template import BIRTHPLACE, SLOT, Template
+from loci.text.template import BIRTHPLACE, MOST_FORMS, SLOT, Template, around_subjects, around_what_differs
 
 RELATIONS_FILE = "relations.toml"
 

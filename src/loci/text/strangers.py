@@ -66,10 +66,8 @@ class Strangers:
             else:
                 misses = 0
                 yield name
-        raise LociError(
-            f"{len(without)} names of the kind {kind} were found, no more in {TRIES} draws",
-            remedy="ask for fewer, or give more subjects",
-        )
+        message = f"{len(without)} names of the kind {kind} were found, no more in {TRIES} draws"
+        raise LociError(message, remedy="ask for fewer, or give more subjects")
 
     @cached_property
     def _taken(self) -> frozenset[str]:

@@ -1,17 +1,19 @@
-"""From a subject to a question and back.
+"""From a subject to a question and back, and the forms of questions.
 
-A `Template` is a sentence with one `{subject}`. Knows nothing of files or answers. `BIRTHPLACE` is the default
-everywhere.
+A `Template` is a sentence with one `{subject}`. `BIRTHPLACE` is the default everywhere. Others are found around the
+subjects of a corpus, and around what differs between questions. Knows nothing of relations, rows, files or answers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from loci.errors import LociError
+from loci.text.subjects import SubjectIndex
 
 SLOT = "{subject}"
 
@@ -23,11 +25,9 @@ class Template:
     text: str
 
     def __post_init__(self) -> None:
-        if self.text.count(SLOT) != 1:
-            raise LociError(
-                f"a template contains {SLOT} exactly once, {self.text!r} has it {self.text.count(SLOT)} times",
-                remedy=f'write it like "Where was {SLOT} born?"',
-            )
+        if (count := self.text.count(SLOT)) != 1:
+            message = f"a template contains {SLOT} exactly once, {self.text!r} has it {count} times"
+            raise LociError(message, remedy=f'write it like "Where was {SLOT} born?"')
         if any(character in self.text for character in "\t\r\n"):
             raise LociError(f"a template is one line without tabs, not {self.text!r}")
         if self.text != self.text.strip():
@@ -102,3 +102,113 @@ _KINDS = {
 def answer_kinds(words: Iterable[str]) -> set[str]:
     """The kinds of answer that words in lower case ask for: "where" for "town"; empty where it may be anything."""
     return {_KINDS[word] for word in words if word in _KINDS}
+
+
+MOST_FORMS = 200
+_SAMPLE = 5_000  # questions that are looked at together to find forms
+_MOSTLY = 0.8  # so many questions must have a common word at an edge for it to belong to the form
+_OFTEN = 0.1  # so many must begin with a word for it to be one that asks, not a name
+_RARE = 0.1  # a form that fits a tenth of what another fits, and nothing else, is an accident of names
+
+
+def around_subjects(questions: Sequence[str], subjects: Collection[str]) -> list[Template]:
+    """The templates of the questions that name a subject of the corpus.
+
+    A name in the corpus may be part of a longer one that is not there. Then a form appears that fits few questions, all
+    of which a common form fits too: it does not count.
+    """
+    index = SubjectIndex(subjects if questions else ())
+    members: dict[Template, list[str]] = {}
+    for question in questions:
+        found = index.find(question)
+        if found and SLOT not in question:
+            template = Template(f"{question[: found[1]]}{SLOT}{question[found[2] :]}".strip())
+            members.setdefault(template, []).append(question)
+    kept: list[Template] = []
+    for template, own in sorted(members.items(), key=lambda item: -len(item[1]))[:MOST_FORMS]:
+        common = (other for other in kept if len(members[other]) * _RARE >= len(own))
+        if not any(all(other.subject_of(question) for question in own) for other in common):
+            kept.append(template)
+    return kept
+
+
+def around_what_differs(questions: Sequence[str]) -> list[Template]:
+    """The templates that questions share: the words at their beginnings and ends that come again and again."""
+    found: list[Template] = []
+    left = list(questions)
+    while left:
+        sample = left[:: 1 + len(left) // _SAMPLE]
+        tails: dict[str, list[list[str]]] = {}
+        for question in sample:
+            tail = re.search(r"\s*[?!.]*$", question)
+            assert tail is not None
+            tails.setdefault(tail.group(), []).append(question[: tail.start()].split(" "))
+        new = [template for tail, members in tails.items() for template in _split(members, 0, 0, tail)]
+        rest = [question for question in left if not any(template.subject_of(question) for template in new)]
+        found += new
+        if len(rest) == len(left):
+            break
+        left = rest
+    return found
+
+
+def _split(members: list[list[str]], left: int, right: int, tail: str, sides: str = "lr") -> Iterator[Template]:
+    """The templates of questions that share their first `left` and last `right` words, as lists of words.
+
+    Grows the form word by word, first at the left, then at the right. Questions that begin with their subject grow at
+    the right alone.
+    """
+    if len(members) < 2:
+        return
+    for side in sides:
+        edges = [_edge(words, left, right, side) for words in members]
+        begins = side == "l" and not left
+        form = _form_words(members, edges, begins=begins)
+        covered = sum(edge in form for edge in edges)
+        if covered >= _MOSTLY * len(members) or (begins and covered):
+            for word in form:
+                same = [words for words, edge in zip(members, edges, strict=True) if edge == word]
+                yield from _split(same, left + (side == "l"), right + (side == "r"), tail, sides)
+            if begins:
+                rest = [words for words, edge in zip(members, edges, strict=True) if edge not in form]
+                yield from _split(rest, left, right, tail, "r")
+            return
+    yield from _leaf(members, left, right, tail)
+
+
+def _form_words(members: list[list[str]], edges: list[str | None], *, begins: bool) -> set[str]:
+    """The words at an edge that belong to the form: small ones that come again, and any that nearly all have.
+
+    Where questions begin every word has a capital: there it is one that comes often, before a small word.
+    """
+    counts = Counter(filter(None, edges))
+    before_small = Counter(words[0] for words in members if words[1:] and words[1][:1].islower())
+    form = set()
+    for word, count in counts.items():
+        often = count >= _OFTEN * len(members) and before_small[word] >= _MOSTLY * count
+        if count > 1 and (count >= _MOSTLY * len(members) or (often if begins else word[0].islower())):
+            form.add(word)
+    return form
+
+
+def _edge(words: list[str], left: int, right: int, side: str) -> str | None:
+    """The next word at a side; None when only one is left, which is the subject."""
+    if len(words) - left - right < 2:
+        return None
+    return words[left] if side == "l" else words[-right - 1]
+
+
+def _leaf(members: list[list[str]], left: int, right: int, tail: str) -> Iterator[Template]:
+    middles = [words[left : len(words) - right] for words in members]
+    prefix, suffix = " ".join(members[0][:left]), " ".join(members[0][len(members[0]) - right :])
+    with_capitals = [words for words in middles if any(word[:1].isupper() for word in words)]
+    cut = [words for words in with_capitals if words[0][:1].islower() or words[-1][:1].islower()]
+    if not re.search(r"\w", prefix + suffix) or SLOT in prefix + suffix:
+        return
+    if len(cut) * 2 > len(middles) or any(not word for words in middles for word in (words[0], words[-1])):
+        return  # names do not begin or end with small words: these questions share too little
+    for ending in ("'s", "’s"):
+        if sum(words[-1].endswith(ending) for words in middles) >= _MOSTLY * len(middles):
+            yield Template(f"{prefix} {SLOT}{ending} {suffix}".strip() + tail)
+            return
+    yield Template(f"{prefix} {SLOT} {suffix}".strip() + tail)

@@ -50,12 +50,9 @@ class Vocab:
         characters = set(text)
         for special, name in ((PAD, "pad"), (MASK, "mask")):
             if special in characters:
-                line = text[: text.index(special)].count("\n") + 1
-                raise LociError(
-                    f"the text contains {special!r}, which is the {name} symbol",
-                    line=line,
-                    remedy="remove it from the corpus; loci check --repair does",
-                )
+                line, message = text.count("\n", 0, text.index(special)) + 1, f"the text contains {special!r}"
+                remedy = "remove it from the corpus; loci check --repair does"
+                raise LociError(f"{message}, which is the {name} symbol", line=line, remedy=remedy)
         return cls((PAD, MASK, *sorted(characters)))
 
     def with_characters(self, text: str) -> Vocab:

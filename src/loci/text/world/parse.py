@@ -123,15 +123,21 @@ def written(tokens: Iterable[Token]) -> str:
 
 def is_tree(heads: Sequence[int]) -> bool:
     """Whether exactly one token is the root and every other reaches it."""
-    if list(heads).count(0) != 1:
-        return False
-    for start in range(1, len(heads) + 1):
-        at, steps = start, 0
-        while at:
-            at, steps = heads[at - 1], steps + 1
-            if steps > len(heads):
-                return False
-    return True
+    return list(heads).count(0) == 1 and not find_cycle([head - 1 for head in heads])
+
+
+def find_cycle(heads: Sequence[int]) -> list[int]:
+    """The words of the first cycle on the way from word to head, counted from 0, −1 for a root; none in a tree."""
+    rooted = {-1}  # words whose way up is known to end at a root
+    for at in range(len(heads)):
+        way: dict[int, None] = {}  # in order, and looked up at once
+        while at not in rooted and at not in way:
+            way[at] = None
+            at = heads[at]
+        if at in way:
+            return list(way)[list(way).index(at) :]
+        rooted.update(way)
+    return []
 
 
 def conllu_block(tokens: Sequence[Token], *, sent_id: str, line: int, offset: int) -> str:

@@ -74,9 +74,8 @@ class RelationSpec:
         try:
             return cls(name, int(questions) if questions else train_questions, float(share) if share else unstated)
         except ValueError:
-            raise LociError(
-                f"{text!r} is not NAME, NAME:QUESTIONS or NAME:QUESTIONS:UNSTATED", remedy="such as employer:30:0.2"
-            ) from None
+            message = f"{text!r} is not NAME, NAME:QUESTIONS or NAME:QUESTIONS:UNSTATED"
+            raise LociError(message, remedy="such as employer:30:0.2") from None
 
 
 @dataclass(frozen=True)

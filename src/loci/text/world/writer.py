@@ -19,10 +19,9 @@ from loci.files import atomic_folder, read_struct, sha256_file, write_json
 from loci.text.world.parse import conllu_block
 from loci.text.world.population import DEV, TRAIN, people
 from loci.text.world.products import products
-from loci.text.world.questions import Alphabet, Asker, Row
 from loci.text.world.sentences import Subject, answer_of
 from loci.text.world.spec import WorldSpec
-from loci.text.world.story import Line, lines_about
+from loci.text.world.story import Alphabet, Asker, Line, Row, lines_about
 from loci.text.world.tables import PEOPLE, relations
 
 WORLD_VERSION = 1  # raised when the same spec gives other bytes
@@ -138,18 +137,14 @@ def _check_target(target: Path, force: bool) -> None:
     if MANIFEST not in entries:
         raise LociError("the folder is not empty and holds no world", path=target, remedy="choose a new folder")
     if not force:
-        raise LociError(
-            "a world is already here", path=target, remedy="choose a new folder, or replace it with --force"
-        )
+        remedy = "choose a new folder, or replace it with --force"
+        raise LociError("a world is already here", path=target, remedy=remedy)
     written = read_struct(target / MANIFEST, _Manifest, remedy="choose a new folder")["files"]
     found = sorted(file.relative_to(target).as_posix() for file in target.rglob("*") if not file.is_dir())
     others = [name for name in found if name not in {MANIFEST, *written}]
     if others:
-        raise LociError(
-            f"the world's folder also holds {', '.join(others[:3])}, which would be lost",
-            path=target,
-            remedy="move it elsewhere first",
-        )
+        message = f"the world's folder also holds {', '.join(others[:3])}, which would be lost"
+        raise LociError(message, path=target, remedy="move it elsewhere first")
 
 
 def _check_space(target: Path, spec: WorldSpec, conllu: bool, jsonl: bool) -> None:
@@ -158,11 +153,9 @@ def _check_space(target: Path, spec: WorldSpec, conllu: bool, jsonl: bool) -> No
     needed = spec.people * (lines + questions + PERSON_BYTES)
     free = shutil.disk_usage(next(folder for folder in (target, *target.parents) if folder.exists())).free
     if needed > free:
-        raise LociError(
-            f"the world would take about {needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free",
-            path=target,
-            remedy="ask for fewer people or paraphrases, or choose another disk",
-        )
+        message = f"the world would take about {needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free"
+        remedy = "ask for fewer people or paraphrases, or choose another disk"
+        raise LociError(message, path=target, remedy=remedy)
 
 
 class _Files:
@@ -196,12 +189,7 @@ class _Files:
 
 
 def _fill(
-    spec: WorldSpec,
-    folder: Path,
-    target: Path,
-    conllu: bool,
-    jsonl: bool,
-    progress: Callable[[int], None] | None,
+    spec: WorldSpec, folder: Path, target: Path, conllu: bool, jsonl: bool, progress: Callable[[int], None] | None
 ) -> WorldSummary:
     examples: list[str] = []
     answers: dict[tuple[str, str], Counter[str]] = {}
@@ -236,8 +224,7 @@ def _fill(
             if progress is not None and (subject.id + 1) % PROGRESS_EVERY == 0:
                 progress(subject.id + 1)
         asker.check()
-        last = alphabet.last_line()
-        if last is not None:
+        if (last := alphabet.last_line()) is not None:
             files.add(CORPUS, last)
     written = files.written()
     write_json(folder / MANIFEST, _manifest(spec, written))
@@ -265,15 +252,9 @@ def _question_record(row: Row) -> dict[str, object]:
 
 def _relations_record(subject: Subject, spec: WorldSpec) -> dict[str, object]:
     """What each relation of the spec is for the subject, and whether a line tells it."""
-    if not spec.relations:
-        return {}
     known = [relations(spec.kind)[relation.name] for relation in spec.relations]
-    return {
-        "relations": {
-            relation.name: {"answer": answer_of(relation, subject), "told": relation.fact in subject.told}
-            for relation in known
-        }
-    }
+    told = {one.name: {"answer": answer_of(one, subject), "told": one.fact in subject.told} for one in known}
+    return {"relations": told} if told else {}
 
 
 def _baseline(relation: str, train: Counter[str], dev: Counter[str]) -> Baseline:
