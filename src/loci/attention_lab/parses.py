@@ -18,8 +18,7 @@ from jaxtyping import Float
 
 from loci.attention_lab.distribution import Array
 from loci.errors import LociError, naming
-from loci.text.findings import raise_first_error
-from loci.text.source import load
+from loci.text.source import load_sound
 from loci.text.world.parse import find_cycle
 
 ROOT = -1
@@ -160,9 +159,7 @@ class _Sentence:
 
 def read_conllu(path: str | Path, *, limit: int | None = None) -> Treebank:
     """The first `limit` sentences of a file (all, if None)."""
-    path = Path(path)
-    source = load(path)
-    raise_first_error(source.findings)
+    source = load_sound(path)
     with naming(path, remedy="CoNLL-U has ten tab-separated columns per word, and numbers words and heads from 1"):
         return parse_conllu(source.text, limit=limit)
 

@@ -22,8 +22,7 @@ from loci.generation.markov import MarkovModel, generate_markov
 from loci.generation.repetition import find_loop, seq_rep_n
 from loci.generation.sampling import Sampler
 from loci.model import GPT
-from loci.text.findings import raise_first_error
-from loci.text.source import load, specials_in
+from loci.text.source import load_sound, specials_in
 from loci.text.vocab import Vocab
 
 TextGenerator = Callable[[Sampler], list[list[int]]]
@@ -34,16 +33,14 @@ PIECES = 50
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a text file that are not empty."""
-    source = load(path)
-    raise_first_error(source.findings)
-    lines = [line for line in source.lines() if line.strip()]
-    if not lines:
+    lines = load_sound(path).lines()
+    if not any(map(str.strip, lines)):
         raise LociError("contains no text", path=path)
-    for number, line in enumerate(source.lines(), start=1):
+    for number, line in enumerate(lines, start=1):
         if found := specials_in(line):
             message = f"contains {', '.join(found)}, which is reserved"
             raise LociError(message, path=path, line=number, remedy="take it out")
-    return lines
+    return [line for line in lines if line.strip()]
 
 
 @dataclass(frozen=True)

@@ -192,12 +192,9 @@ def _only_local(given: Mapping[str, object]) -> None:
 
 
 def _lines(path: Path) -> list[str]:
-    from loci.text.findings import raise_first_error
-    from loci.text.source import load
+    from loci.text.source import load_sound
 
-    source = load(path)
-    raise_first_error(source.findings)
-    return source.lines()
+    return load_sound(path).lines()
 
 
 def _show(console: Console, answer: Answer) -> None:

@@ -9,7 +9,7 @@ is assumed. Knows nothing of models; vectors of names are handed in.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -37,21 +37,26 @@ def nearest_by_spelling(queries: Sequence[str], names: Sequence[str]) -> dict[st
     if not names:
         return dict.fromkeys(queries, ())
     found: dict[str, tuple[str, ...]] = {}
-    wanted = list(dict.fromkeys(queries))
-    column = {name: index for index, name in enumerate(names)}
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = wanted[start : start + _CHUNK]
+    for chunk, (rows, columns) in _chunks(queries, names):
         distances: NDArray[np.uint16] = cdist(chunk, names, scorer=Levenshtein.distance, dtype=np.uint16)
-        for row, query in enumerate(chunk):
-            if query in column:
-                distances[row, column[query]] = _ITSELF
+        distances[rows, columns] = _ITSELF
         least = distances.min(axis=1)
         least[least == _ITSELF] = 0  # nobody else there: a distance that no name has
-        rows, places = np.divmod(np.flatnonzero(distances == least[:, None]), len(names))
-        ends = np.searchsorted(rows, np.arange(len(chunk) + 1))
+        numbers, places = np.divmod(np.flatnonzero(distances == least[:, None]), len(names))
+        ends = np.searchsorted(numbers, np.arange(len(chunk) + 1))
         best = [names[place] for place in places]
         found.update((query, tuple(best[ends[row] : ends[row + 1]])) for row, query in enumerate(chunk))
     return found
+
+
+def _chunks(queries: Sequence[str], names: Sequence[str]) -> Iterator[tuple[list[str], tuple[list[int], list[int]]]]:
+    """The queries, each once, in chunks; and the rows and columns where a query meets its own name."""
+    column = {name: index for index, name in enumerate(names)}
+    wanted = list(dict.fromkeys(queries))
+    for start in range(0, len(wanted), _CHUNK):
+        chunk = wanted[start : start + _CHUNK]
+        met = [row for row, query in enumerate(chunk) if query in column]
+        yield chunk, (met, [column[chunk[row]] for row in met])
 
 
 def nearest_by_vector(
@@ -59,22 +64,17 @@ def nearest_by_vector(
 ) -> dict[str, tuple[str, ...]]:
     """For each query the name of highest cosine, itself left out; names without a vector take no part."""
     known = [name for name in dict.fromkeys(names) if name in vectors]
-    wanted = [query for query in dict.fromkeys(queries) if query in vectors]
+    wanted = [query for query in queries if query in vectors]
     if not known or not wanted:
         return {}
     targets = _unit(np.stack([vectors[name] for name in known]))
-    column = {name: index for index, name in enumerate(known)}
     found: dict[str, tuple[str, ...]] = {}
-    for start in range(0, len(wanted), _CHUNK):
-        chunk = wanted[start : start + _CHUNK]
+    for chunk, itself in _chunks(wanted, known):
         cosines = _unit(np.stack([vectors[query] for query in chunk])) @ targets.T
-        for row, query in enumerate(chunk):
-            if query in column:
-                cosines[row, column[query]] = -np.inf
+        cosines[itself] = -np.inf
         best = cosines.argmax(axis=1)
-        for row, query in enumerate(chunk):
-            if np.isfinite(cosines[row, best[row]]):
-                found[query] = (known[best[row]],)
+        others = np.isfinite(cosines.max(axis=1))  # not where nobody else is there
+        found.update((query, (known[best[row]],)) for row, query in enumerate(chunk) if others[row])
     return found
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from loci.errors import LociError, naming
 from loci.evaluation.rows import Row, numbered_rows
-from loci.text.findings import raise_first_error, shown
+from loci.text.findings import shown
 from loci.text.questions import Questions
-from loci.text.source import Source, load
+from loci.text.source import Source, load_sound
 
 _HEADER = ("question", "prediction", "probability")
 _Numbered = list[tuple[int, Row]]
@@ -24,11 +24,10 @@ _Numbered = list[tuple[int, Row]]
 def read_external(path: str | Path, questions: Questions) -> list[Row]:
     """One row a question, in the order of `questions`, with their answers and subjects. Bad rows are named by line."""
     with naming(path, remedy="one prediction a question: JSON lines, a table, or one a line; see docs/formats.md"):
-        return _read(load(path), questions)
+        return _read(load_sound(path), questions)
 
 
 def _read(source: Source, questions: Questions) -> list[Row]:
-    raise_first_error(source.findings)
     lines = source.lines()
     first = next((line for line in lines if line.strip()), None)
     if first is None:

@@ -17,10 +17,9 @@ from typing import Any
 
 from loci.errors import LociError, naming
 from loci.files import atomic_file, atomic_writer, parse_json
-from loci.text.findings import raise_first_error
 from loci.text.match import is_accepted
 from loci.text.questions import subject_hash
-from loci.text.source import Source, has_surrogate, load
+from loci.text.source import Source, has_surrogate, load_sound
 
 TAUGHT, HELD_OUT, UNSTATED, NEVER_READ = "taught", "held-out", "unstated", "never-read"
 """Splits of people: asked about in training; only read about; read about, but not the fact; never read about. Rows may
@@ -94,7 +93,7 @@ def read_rows(path: str | Path) -> list[Row]:
     if Path(path).suffix == ".parquet":
         rows = _rows_of_parquet(Path(path))
     else:
-        rows = [row for _, row in numbered_rows(load(path))]
+        rows = [row for _, row in numbered_rows(load_sound(path))]
     if not rows:
         raise LociError("holds no prediction rows", path=path, remedy=_REMEDY)
     return rows
@@ -133,7 +132,6 @@ def _rows_of_parquet(path: Path) -> list[Row]:
 
 def numbered_rows(source: Source, *, question: str | None = None) -> Iterator[tuple[int, Row]]:
     """The rows of a text of JSON lines, each with its line number; `question` stands in where a row has none."""
-    raise_first_error(source.findings)
     for number, line in enumerate(source.lines(), start=1):
         if line.strip():
             with naming(source.path, line=number, remedy=_REMEDY):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loci.errors import LociError
-from loci.text.findings import Finding, Notes
+from loci.text.findings import Finding, Notes, raise_first_error
 from loci.text.vocab import MASK, PAD
 
 _MAGIC = (
@@ -71,6 +71,13 @@ def load(path: str | Path) -> Source:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise LociError(f"cannot be read: {reason}", path=path, remedy="check its name and rights") from None
     return decode(data, path)
+
+
+def load_sound(path: str | Path) -> Source:
+    """Read a file; the first thing that is wrong with its bytes is a `LociError`."""
+    source = load(path)
+    raise_first_error(source.findings)
+    return source
 
 
 def _require_bounded(path: Path) -> None:

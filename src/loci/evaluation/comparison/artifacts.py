@@ -24,10 +24,9 @@ from loci.evaluation.metrics import is_right
 from loci.evaluation.rows import TAUGHT, Row, read_rows
 from loci.evaluation.scorecard import Context
 from loci.text.corpus import Corpus
-from loci.text.findings import raise_first_error
 from loci.text.layout import find_split
 from loci.text.questions import Question, Questions
-from loci.text.source import load
+from loci.text.source import load_sound
 
 PEOPLE = "people.jsonl"
 """The file in which a world tells the origin of every name, and its places."""
@@ -179,10 +178,8 @@ def _vectors(entry: Entry, taught: Mapping[str, str], remarks: list[str]) -> Map
 
 def read_groups(path: str | Path) -> dict[str, str]:
     """Subject → group: a table (subject, tab, group), or JSON lines with name and origin as a world writes them."""
-    source = load(path)
-    raise_first_error(source.findings)
     groups: dict[str, str] = {}
-    for number, line in enumerate(source.lines(), start=1):
+    for number, line in enumerate(load_sound(path).lines(), start=1):
         if not line.strip():
             continue
         try:
@@ -200,10 +197,8 @@ def read_groups(path: str | Path) -> dict[str, str]:
 
 def read_places(path: str | Path) -> frozenset[str]:
     """Places, one a line; or every "place" of JSON lines, as a world's people.jsonl tells them."""
-    source = load(path)
-    raise_first_error(source.findings)
     found: set[str] = set()
-    for number, line in enumerate(source.lines(), start=1):
+    for number, line in enumerate(load_sound(path).lines(), start=1):
         if line.startswith("{"):
             try:
                 found.update(_places_in(json.loads(line)))
