@@ -295,9 +295,8 @@ def _related(rows: Rows, notes: Notes, *, plain: bool) -> list[Row]:
             continue
         if earlier and row.answers:
             here, there = (shown(" / ".join(one.answers or ()), 40) for one in (row, earlier[0]))
-            notes.warning(
-                "contradiction", f"{shown(asked)} {here}, but {there} on line {earlier[0].number}", row.number
-            )
+            message = f"{shown(asked)} {here}, but {there} on line {earlier[0].number}"
+            notes.warning("contradiction", message, row.number)
         earlier.append(row)
         kept.append(row)
     return kept

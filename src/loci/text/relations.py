@@ -43,11 +43,8 @@ class Relation:
         """A relation from its JSON data; a `LociError` where it is none."""
         if not isinstance(data, dict) or not isinstance(data.get("templates"), list):
             raise LociError(f"a relation has a name and templates, unlike {str(data)[:60]!r}")
-        return cls(
-            str(data.get("name", "")),
-            tuple(Template(str(text)) for text in data["templates"]),
-            data.get("names") is not False,
-        )
+        templates = tuple(Template(str(text)) for text in data["templates"])
+        return cls(str(data.get("name", "")), templates, data.get("names") is not False)
 
     def ask(self, subject: str) -> str:
         """The question about `subject`."""

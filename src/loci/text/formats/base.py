@@ -95,21 +95,15 @@ def tidy_row(notes: Notes, row: Row, rewrite: Callable[[Row], str], others: Sequ
         notes.error("empty-question", "the question is empty", number, before=line)
         return None
     kept = None if row.answers is None else tuple(dict.fromkeys(filter(None, answers)))
-    found = replace(
-        row,
-        question=question if row.question is not None else None,
-        answers=kept,
-        subject=subject or None,
-        relation=relation or None,
-    )
+    asked = question if row.question is not None else None
+    found = replace(row, question=asked, answers=kept, subject=subject or None, relation=relation or None)
     return found if len(notes.found) == known else replace(found, clean=rewrite(found))
 
 
 def note_space(notes: Notes, number: int, before: str, after: str) -> None:
     """Note the space that reading takes off a question or answer."""
-    notes.note(
-        "surrounding-space", "space around question or answer", number, before=before, after=after, repaired=True
-    )
+    message = "space around question or answer"
+    notes.note("surrounding-space", message, number, before=before, after=after, repaired=True)
 
 
 def filled_lines(source: Source, notes: Notes) -> Iterator[tuple[int, str]]:

@@ -9,17 +9,8 @@ import json
 from dataclasses import replace
 
 from loci.text.findings import Notes, shown
-from loci.text.formats.base import (
-    ANSWER_FIELDS,
-    CANONICAL_FIELDS,
-    RELATION_FIELDS,
-    SUBJECT_FIELDS,
-    Format,
-    Row,
-    Rows,
-    filled_lines,
-    tidy_row,
-)
+from loci.text.formats import base
+from loci.text.formats.base import ANSWER_FIELDS, CANONICAL_FIELDS, RELATION_FIELDS, SUBJECT_FIELDS, Format, Row, Rows
 from loci.text.formats.records import strings
 from loci.text.source import Source, without_specials
 
@@ -40,7 +31,7 @@ def has_header(source: Source) -> bool:
 
 def questions(source: Source, notes: Notes) -> Rows:
     """The rows below the header."""
-    (_, first), *rest = filled_lines(source, notes)
+    (_, first), *rest = base.filled_lines(source, notes)
     # Not stripped as a whole: a leading tab is a column without a name, as data frames write their index.
     header = "\t".join(without_specials(cell).strip() for cell in first.split("\t"))
     names = _names(header)
@@ -86,7 +77,7 @@ def _row(notes: Notes, number: int, line: str, names: list[str]) -> Row | None:
 
     given = tuple(answers) if listed is not None or canonical is not None else None
     question, subject, relation = cell("question"), cell(*SUBJECT_FIELDS), cell(*RELATION_FIELDS)
-    row = tidy_row(notes, Row(number, question, given, subject, line, relation), rewrite)
+    row = base.tidy_row(notes, Row(number, question, given, subject, line, relation), rewrite)
     return replace(row, clean=rewrite(row)) if row is not None and len(notes.found) > known else row
 
 

@@ -113,9 +113,6 @@ class Person:
 
     def record(self, lines: tuple[int, ...]) -> dict[str, Any]:
         """The person as one JSON object; `lines` are the numbers of their lines in the corpus, from 1."""
-        dead = None
-        if self.death_place is not None:
-            dead = {"place": self.death_place.name, "country": self.death_place.country, "date": str(self.death_date)}
         return {
             "id": self.id,
             "name": self.name,
@@ -124,16 +121,12 @@ class Person:
             "family": self.family,
             "origin": self.origin,
             "gender": self.gender,
-            "birth": {
-                "place": self.birth_place.name,
-                "country": self.birth_place.country,
-                "date": str(self.birth_date),
-            },
+            "birth": {**self.birth_place.record, "date": str(self.birth_date)},
             "study": {"place": self.study_place.name, "field": self.occupation.field},
             "job": self.occupation.name,
             "work": {"place": self.work_place.name, "at": self.occupation.workplace},
             "move": {"place": self.move_place.name, "year": self.move_year},
-            "death": dead,
+            "death": self.death_place and {**self.death_place.record, "date": str(self.death_date)},
             "split": self.split,
             "stated": self.stated,
             "told": list(self.told),

@@ -58,9 +58,9 @@ class Product:
         return {
             "id": self.id,
             "name": self.name,
-            "made": {"place": self.made_place.name, "country": self.made_place.country},
+            "made": self.made_place.record,
             "designer": self.designer,
-            "sale": {"place": self.sale_place.name, "country": self.sale_place.country},
+            "sale": self.sale_place.record,
             "tester": self.tester,
             "material": self.material,
             "launch": self.launch_year,

@@ -12,19 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeAlias
 
-from loci.text.world.parse import (
-    Phrase,
-    Position,
-    Token,
-    Word,
-    assemble,
-    head_first,
-    head_last,
-    is_tree,
-    noun_phrase,
-    proper_name,
-    word,
-)
+from loci.text.world import parse
+from loci.text.world.parse import Phrase, Position, Token, Word, head_first, head_last, noun_phrase
 from loci.text.world.population import FACTS as FACTS_OF_PEOPLE
 from loci.text.world.population import Date, Person
 from loci.text.world.products import FACTS as FACTS_OF_PRODUCTS
@@ -68,7 +57,7 @@ class Template:
         assert self.facts <= FACTS, self.id
         assert self.needs <= NEEDS, self.id
         assert len(self.pieces) == len(self.uposes) == len(self.positions), self.id
-        assert is_tree([position.head for position in self.positions]), self.id
+        assert parse.is_tree([position.head for position in self.positions]), self.id
         assert "%" not in self.text, self.id
         assert self.slots.count("a") <= 1, self.id
 
@@ -120,8 +109,8 @@ class Slot(NamedTuple):
     phrase: Callable[[str], Phrase]
 
 
-_literal = cache(word)
-_place = cache(proper_name)
+_literal = cache(parse.word)
+_place = cache(parse.proper_name)
 
 
 def _number(text: str) -> Phrase:
@@ -198,13 +187,11 @@ def text_of(template: Template, subject: Subject, mention: str, *, ends_line: bo
 def tokens_of(template: Template, subject: Subject, mention: str, *, ends_line: bool) -> list[Token]:
     """The tree of the text that `text_of` gives."""
     values = iter(_values(template, subject, mention))
-    tokens = assemble(
-        template.positions,
-        [
-            _phrase(piece[1:-1], next(values), upos, mention) if piece[0] == "{" else _literal(piece, upos)
-            for piece, upos in zip(template.pieces, template.uposes, strict=True)
-        ],
-    )
+    phrases = [
+        _phrase(piece[1:-1], next(values), upos, mention) if piece[0] == "{" else _literal(piece, upos)
+        for piece, upos in zip(template.pieces, template.uposes, strict=True)
+    ]
+    tokens = parse.assemble(template.positions, phrases)
     first = tokens[0]
     tokens[0] = first._replace(form=first.form[0].upper() + first.form[1:])
     if ends_line:

@@ -23,6 +23,11 @@ class City(NamedTuple):
     country: str
     origin: str | None
 
+    @property
+    def record(self) -> dict[str, str]:
+        """Where it is, as JSON data."""
+        return {"place": self.name, "country": self.country}
+
 
 class Occupation(NamedTuple):
     """What a person does, what one studies for it (or None), and where it is done ("a hospital")."""
