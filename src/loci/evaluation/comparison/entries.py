@@ -8,6 +8,7 @@ curves; knows nothing of scoring.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,15 +57,11 @@ def read_entries(paths: Sequence[str | Path]) -> list[Entry]:
     asked = [_read_files(Path(path), about) for path, about in zip(paths, data, strict=True)]
     ranks = _ranks(asked)
     entries = [_entry(Path(path), files, about, ranks) for path, files, about in zip(paths, asked, data, strict=True)]
-    names = [entry.name for entry in entries]
+    alike, met = Counter(entry.name for entry in entries), Counter[str]()
     for index, entry in enumerate(entries):
-        if names.count(entry.name) > 1:
-            entries[index] = replace(entry, name=f"{entry.path.resolve().parent.name}/{entry.name}")
-    met: dict[str, int] = {}
-    for index, entry in enumerate(entries):
-        met[entry.name] = met.get(entry.name, 0) + 1
-        if met[entry.name] > 1:
-            entries[index] = replace(entry, name=f"{entry.name} ({met[entry.name]})")
+        name = f"{entry.path.resolve().parent.name}/{entry.name}" if alike[entry.name] > 1 else entry.name
+        met[name] += 1
+        entries[index] = replace(entry, name=f"{name} ({met[name]})" if met[name] > 1 else name)
     return entries
 
 
