@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loci.evaluation.bias import OriginMatch
 from loci.evaluation.json_data import to_json
 from loci.experiments.names.result import Condition, NamesResult
 from loci.report.comparison.errors import bias_section
