@@ -62,7 +62,7 @@ def _longer(one: Beginning, symbol: int, log_p: float, plain: NDArray[np.str_], 
 
 def _edits(before: NDArray[np.int_], same: NDArray[np.bool_]) -> NDArray[np.int_]:
     """The edits from each beginning of the asked name after one more letter, which is the `same` as some of its own."""
-    new = np.minimum(before + 1, np.concatenate([[before[0] + 1], before[:-1] + ~same]))
+    new: NDArray[np.int_] = np.minimum(before + 1, np.concatenate([[before[0] + 1], before[:-1] + ~same]))
     for place in range(1, len(new)):  # a letter of the asked name that is left out
         new[place] = min(new[place], new[place - 1] + 1)
     return new
