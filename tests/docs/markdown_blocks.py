@@ -1,11 +1,19 @@
-"""The code blocks of a page, and its commands made quick enough for a test."""
+"""The code blocks of a page, its commands made quick enough for a test, and a page carried out."""
 
 from __future__ import annotations
 
+import contextlib
+import glob
+import importlib.util
+import io
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from loci.cli.main import main
 
 QUICK_MINUTES = "0.03"
 QUICK_LEARNING = ("model.n_layer=1", "model.n_embd=16", "read.characters=4000", "memorize.characters=4000")
@@ -35,17 +43,78 @@ def shell_commands(page: str) -> list[list[str]]:
 
 
 def shown_commands(page: str) -> Iterator[list[str]]:
-    """The commands of the `console` blocks, which show output and are not run: each behind a dollar sign."""
+    """The commands of the `console` blocks, which show their output: each behind a dollar sign."""
     for block in blocks(page):
         if block.info == "console":
-            for line in re.findall(r"^\$ (.*)$", block.text.replace("\\\n", " "), flags=re.M):
-                yield shlex.split(line, comments=True)
+            for words, _ in _shown(block.text):
+                yield words
+
+
+def _shown(text: str) -> Iterator[tuple[list[str], str]]:
+    """The commands of a `console` block, each with what it is shown to print."""
+    for part in re.split(r"^\$ ", text.replace("\\\n", " "), flags=re.M)[1:]:
+        line, _, output = part.partition("\n")
+        yield shlex.split(line, comments=True), output
 
 
 def quickly(arguments: list[str]) -> list[str]:
-    """The same command with a moment instead of its minutes of training, or with hardly any reading."""
+    """The same command with a moment instead of its training: other minutes, characters, epochs or seeds."""
+    small = {"--minutes": QUICK_MINUTES, "--copy_every": "1", "--seeds": "1"}
     pairs = zip(["", *arguments[:-1]], arguments, strict=True)
-    quick = [QUICK_MINUTES if before == "--minutes" else word for before, word in pairs]
-    if quick[0] == "learn":
+    quick = [small.get(before, word) for before, word in pairs]
+    command, *rest = quick
+    if command == "learn":
         quick += [word for change in QUICK_LEARNING for word in ("--set", change)]
+    if command in ("demo", "experiment") and rest and "--quick" not in rest:
+        quick.append("--quick")
+    if command == "train" and "--data" in rest and not {"--minutes", "--characters"} & set(rest):
+        quick += ["--characters", "20000"]
+    if command == "course" and rest[0] in ("pretrain", "finetune") and "--max_epochs" not in rest:
+        quick += ["--max_epochs", "1"]
     return quick
+
+
+#: What no test of a page can run, and what runs it.
+ELSEWHERE = {
+    "pip": "packaging/build_and_try.sh",
+    "make": "the Makefile's own target",
+    "torchrun": "tests/training/test_distributed.py",
+    "loci web": "tests/web",
+    "loci consolidate": "tests/training/test_distributed.py",
+    "--server": "tests/web",
+}
+
+
+def carry_out(page: str, name: str, *, shown: bool = False) -> None:
+    """Run a page's `sh` blocks and its `python run` blocks in order; the programs of a page share their names.
+
+    `python run LIBRARY` is left out where the library is not installed. `shown` runs the commands of `console` blocks
+    too; their output is not compared, but a refusal that is shown must come, and no other.
+    """
+    names: dict[str, object] = {"__name__": "guide"}
+    for block in blocks(page):
+        if block.info == "sh":
+            for words in command_lines(block.text):
+                _run(words, name)
+        elif block.info.startswith("python run"):
+            if all(importlib.util.find_spec(library) for library in block.info.split()[2:]):
+                exec(compile(block.text, name, "exec"), names)
+        elif shown and block.info == "console":
+            for words, output in _shown(block.text):
+                line = shlex.join(words)
+                if not any(line.startswith(other) or other in words for other in ELSEWHERE):
+                    _run(words, name, refused=bool(re.match(rf"loci {words[1]}: .*\(", output)))
+
+
+def _run(words: list[str], name: str, *, refused: bool = False) -> None:
+    if words[0] != "loci":
+        return
+    spread = [one for word in words[1:] for one in (sorted(glob.glob(word)) if "*" in word else [word])]
+    if "onnx" in spread:  # a process of its own: tests check shapes, which are symbols while a graph is made
+        if importlib.util.find_spec("onnxscript"):
+            subprocess.run([sys.executable, "-m", "loci", *spread], check=True, capture_output=True)
+        return
+    told = io.StringIO()
+    with contextlib.redirect_stderr(told):
+        code = main(quickly(spread))
+    assert code == (2 if refused else 0), f"{name}: {shlex.join(words)}: {told.getvalue()}"

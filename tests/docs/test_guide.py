@@ -1,7 +1,7 @@
 """The guide's commands and programs are run as they stand there, but for the minutes of training.
 
-`index.md` makes the world and the run that the other pages use. `console` blocks show output and are not run; their
-commands and flags must exist.
+`index.md` makes the world and the run that the other pages use. The commands of `console` blocks, which show output,
+must exist with their flags; the slow tests run them too.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from markdown_blocks import blocks, command_lines, quickly, shell_commands, shown_commands
+from markdown_blocks import carry_out, shell_commands, shown_commands
 
 from loci.answering.answerer import ANSWERERS
 from loci.cli.commands import COMMANDS
@@ -32,28 +32,13 @@ PAGES = (
 )
 
 
-def carry_out(page: str) -> None:
-    """Run a page's `sh` blocks and its `python run` blocks, in order; the programs of a page share their names."""
-    names: dict[str, object] = {"__name__": "guide"}
-    for block in blocks(GUIDE[page]):
-        if block.info == "sh":
-            for words in command_lines(block.text):
-                if words[0] == "loci":
-                    told = io.StringIO()
-                    with contextlib.redirect_stderr(told):
-                        code = main(quickly(words[1:]))
-                    assert code == 0, f"{page}.md: {shlex.join(words)}: {told.getvalue()}"
-        elif block.info == "python run":
-            exec(compile(block.text, f"{page}.md", "exec"), names)
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a reader of the guide works: with the world and the run of its first page."""
     folder = tmp_path_factory.mktemp("guide")
     with contextlib.chdir(folder):
-        carry_out("index")
-        yield folder
+        carry_out(GUIDE["index"], "index.md")
+    return folder
 
 
 @pytest.fixture
@@ -69,9 +54,39 @@ def registries() -> Iterator[None]:
 @pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_runs(page, folder):
-    carry_out(page)
+    with contextlib.chdir(folder):
+        carry_out(GUIDE[page], f"{page}.md")
     if page == "research":
         _check_contract("mean")
+
+
+@pytest.fixture(scope="module")
+def whole_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for a reader who also types what is only shown. `course` stands for the course's own files."""
+    folder = tmp_path_factory.mktemp("whole-guide")
+    with contextlib.chdir(folder):
+        assert main(["world", "--people", "60", "--out", "course"]) == 0
+        assert main(["world", "--kind", "products", "--out", "mydata"]) == 0
+        lines = len(Path("course/birth_dev.tsv").read_text(encoding="utf-8").splitlines())
+        for student in "ab":
+            file = Path("course", "handed-in", f"{student}.predictions")
+            file.parent.mkdir(exist_ok=True)
+            file.write_text("London\n" * lines, encoding="utf-8")
+        carry_out(GUIDE["index"], "index.md", shown=True)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("registries")
+@pytest.mark.parametrize("page", SHOWN)
+def test_what_a_page_shows_runs(page, whole_folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO())  # a prompt without a question is over at once
+    text = SHOWN[page]
+    if page == "course":  # its commands are typed in the folder of the files
+        text = re.sub(r"^```sh$", "```", text, flags=re.M)
+    if page != "index":
+        with contextlib.chdir(whole_folder / {"course": "course", "quick start": "mydata"}.get(page, "")):
+            carry_out(text, f"{page}.md", shown=True)
 
 
 def test_every_page_is_run_and_linked_from_the_first():
