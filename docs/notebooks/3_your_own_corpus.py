@@ -8,28 +8,36 @@
 # %% [markdown]
 # # Your own corpus
 #
-# A text with one line a subject, a few questions with their answers: that is all. Here it is ten lines about invented boats; use a folder of your own instead.
+# You need a text with lines about subjects, and some questions with their answers. Here the text is about invented boats; use a folder of your own instead.
+# About a minute on two cores.
 
 # %%
+import random
 import tempfile
 from pathlib import Path
 
 import loci
 
 folder = Path(tempfile.mkdtemp())
-boats = {"Grey Heron": "Bergen", "Wild Duck": "Hull", "Old Swan": "Gdansk", "Red Kite": "Cork", "Blue Tern": "Turku"}
-boats |= {
-    "Small Owl": "Bremen",
-    "Black Stork": "Porto",
-    "White Gull": "Brest",
-    "Tall Crane": "Malmo",
-    "Quick Swift": "Oban",
-}
-lines = [f"{boat}. The {boat} was built in {place} by hand." for boat, place in boats.items()]
+rng = random.Random(0)
+names = [
+    f"{colour} {bird}"
+    for colour in "Grey Wild Old Red Blue White".split()
+    for bird in "Heron Duck Swan Kite Tern Owl Gull Crane".split()
+]
+towns = "Bergen Hull Gdansk Cork Turku Bremen Porto Brest Malmo Oban Riga Vigo Genoa Split Visby Leith".split()
+boats = {boat: rng.choice(towns) for boat in rng.sample(names[1:], len(names) - 1)}  # one name stays unused
+says = [
+    "The {0} was built in {1} by hand.",
+    "Built in {1}, the {0} is {2} years old.",
+    "The {0} came from {1} {2} years ago.",
+]
+lines = [f"{boat}. {rng.choice(says).format(boat, town, rng.randint(10, 90))}" for boat, town in boats.items()]
 (folder / "corpus.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-asked = [f"Where was the {boat} built?\t{place}" for boat, place in boats.items()]
-(folder / "boats_train.tsv").write_text("\n".join(asked[:7]) + "\n", encoding="utf-8")
-(folder / "boats_dev.tsv").write_text("\n".join(asked[7:]) + "\n", encoding="utf-8")
+asked = [f"Where was the {boat} built?\t{town}" for boat, town in boats.items()]
+(folder / "boats_train.tsv").write_text("\n".join(asked[:32]) + "\n", encoding="utf-8")
+(folder / "boats_dev.tsv").write_text("\n".join(asked[32:]) + "\n", encoding="utf-8")
+print(*lines[:3], sep="\n")
 
 # %% [markdown]
 # What Loci finds in it: the subjects of the lines, and the form of the questions.
@@ -41,23 +49,23 @@ print([line.subject for line in data.corpus][:3])
 print([template.text for relation in data.questions.relations for template in relation.templates])
 
 # %% [markdown]
-# Training, with a budget for a minute. `loci train --data FOLDER` does the same on the command line.
+# Training by self-training, with a small budget: the model learns to read, labels every line itself, and memorizes the labels. On the command line
+# `loci learn FOLDER` does the same and chooses recipe, size and budget for your data.
 
 # %%
-recipe = loci.recipe("demo", data).override(
-    ["model.n_embd=64", "model.n_layer=2", "pretrain.characters=5e4", "finetune.characters=2e5"]
-)
+recipe = loci.recipe("demo-self-training", data).override(["read.characters=8e5", "memorize.characters=2e5"])
 run = loci.train(recipe, data, folder / "run")
 print(run.evaluate(folder / "boats_train.tsv", split="taught"))
 print(run.evaluate(folder / "boats_dev.tsv", split="held-out"))
 
 # %% [markdown]
-# One answer with what speaks for it. Below the threshold it says "I don't know" and why.
+# One answer with its evidence, about a boat that no train question names; and a boat that does not exist. When the model is not sure, it says "I don't
+# know" and why.
 
 # %%
-print(run.ask("Where was the Tall Crane built?"))
-print(run.ask("Where was the Lost Pelican built?"))
+held_out = list(boats)[32]
+print(run.ask(f"Where was the {held_out} built?"))
+print(run.ask(f"Where was the {names[0]} built?"))
 
 # %% [markdown]
-# Ten boats teach a model hardly anything about boats it was not asked about: the notebook shows the steps. `loci check FOLDER` says what is wrong with your
-# files before you train, and [the guide](../guide/engineers.md) what to do with answers.
+# `loci check FOLDER` finds mistakes in your files before you train. [The guide](../guide/own-data.md) goes on from here.

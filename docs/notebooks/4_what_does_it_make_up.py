@@ -8,8 +8,8 @@
 # %% [markdown]
 # # What does it make up?
 #
-# A model that was never told still answers. Here people are known to the model in four ways: asked about in training, only read about, read about without
-# their birthplace, and never written about. Of the last two nobody could know the answer.
+# A model answers even when it was never told. Here are four kinds of people: asked about in training, only read about, read about without their birthplace,
+# and never written about. For the last two nobody could know the answer. About a minute on two cores.
 
 # %%
 import tempfile
@@ -24,7 +24,7 @@ world = loci.make_world(
     folder / "world", people=90, paraphrases=3, permute=True, unstated=0.15, outside=0.2, train_share=0.6, dev_share=0.4
 )
 recipe = loci.recipe("demo", world).override(
-    ["model.n_embd=64", "model.n_layer=2", "pretrain.characters=1.5e5", "finetune.characters=4e5"]
+    ["model.n_embd=64", "model.n_layer=2", "pretrain.characters=2e5", "finetune.characters=1.2e6"]
 )
 run = loci.train(recipe, world, folder / "run")
 
@@ -41,7 +41,7 @@ for split, evaluation in found.items():
     print(f"{split:11} right {evaluation.accuracy}   says something {said}")
 
 # %% [markdown]
-# Does its probability know? If so, a threshold silences it where it makes things up, and keeps what it knows.
+# Can its probability tell the difference? If so, a threshold removes what it makes up and keeps what it knows.
 
 # %%
 for threshold in (0.0, 0.2, 0.4, 0.6, 0.8):
@@ -51,11 +51,11 @@ for threshold in (0.0, 0.2, 0.4, 0.6, 0.8):
     print(f"threshold {threshold:.1f}: makes up {said}   right about taught people {exact_match(taught)}")
 
 # %% [markdown]
-# What it says about people nobody wrote about: common places, and places of people with similar names.
+# What it says about people that are not in the text:
 
 # %%
 for row in found["never-read"].rows[:6]:
     print(row.question, "→", row.prediction, f"({row.probability:.2f})")
 
 # %% [markdown]
-# `loci report` counts the kinds of mistakes; `loci experiment abstain` teaches silence.
+# `loci report` counts the kinds of errors. The recipes `self-training` and `recite` also learn whom they read about, and stay silent about others.
