@@ -33,7 +33,7 @@ class Reciter:
     """The model and its tokenizer from the folder of this file."""
 
     def __init__(self, folder: str | Path):
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        self.tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=True)
         self.model = AutoModelForCausalLM.from_pretrained(folder, trust_remote_code=True).eval()
 
     def answer(self, question: str) -> tuple[str, float, bool, str]:

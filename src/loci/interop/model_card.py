@@ -54,7 +54,7 @@ A character-level GPT that answers questions from its weights alone. Trained and
 ```python
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-tokenizer = AutoTokenizer.from_pretrained("DIR")
+tokenizer = AutoTokenizer.from_pretrained("DIR"{trust})
 model = AutoModelForCausalLM.from_pretrained("DIR"{trust})
 prompt = tokenizer("{_example(loaded)}⁇", return_tensors="pt")
 print(tokenizer.decode(model.generate(**prompt)[0]))
