@@ -60,8 +60,8 @@ print(run.evaluate(folder / "boats_train.tsv", split="taught"))
 print(run.evaluate(folder / "boats_dev.tsv", split="held-out"))
 
 # %% [markdown]
-# One answer with its evidence, about a boat that no train question names; and a boat that does not exist. When the model is not sure, it says "I don't
-# know" and why.
+# Two answers with their evidence. The first is about a boat that no train question names. The second is about a boat that is not in the text: does the
+# model notice? These names are all made of the same few words, so a new one looks like one it has read about. The evidence tells: no line is about it.
 
 # %%
 held_out = list(boats)[32]

@@ -10,14 +10,20 @@ from small_runs import ALPHABET, DEMO, QUESTIONS, greedy, small_run, some_ids
 
 import loci
 from loci.answering.answerer import make_answerer
+from loci.answering.confidence import Confidence
+from loci.answering.greedy import GreedyAnswerer
 from loci.cli.main import main
 from loci.errors import LociError
 from loci.interop.exchange import export_run, import_run
 from loci.interop.hf_export import MODELLING, modelling_file
 from loci.model import VARIANTS, GPTConfig
+from loci.pipeline import carry_out
+from loci.recipes import DataShape, make_recipe
+from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import MASK
 from loci.training.checkpoint import load_model
+from loci.training.sources import TrainingData
 
 TOLERANCE = 1e-5
 OPTIONS = {
@@ -169,3 +175,25 @@ def test_stock_models_made_by_the_library_can_be_imported(tmp_path, transformers
     heads = ["--conllu", str(tmp_path / "bank.conllu"), "--least", "1", "--seeds", "1", "--json"]
     assert main(["heads", str(tmp_path / "run"), *heads]) == 0
     assert '"read": 4' in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_course_dev_questions_get_the_same_greedy_answers(course_data, tmp_path, transformers):
+    """All 500 by `generate` alone, from a run that was taught just enough to say different things."""
+    corpus, train = Corpus.read(course_data), Questions.read(course_data / "birth_places_train.tsv")
+    recipe = make_recipe("demo-scratch", DataShape.of(corpus, train)).override(["finetune.characters=2e5"])
+    carry_out(recipe, TrainingData(corpus, train), tmp_path / "run")
+    export_run(tmp_path / "run", "hf", tmp_path / "out")
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "out", trust_remote_code=True).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "out", trust_remote_code=True)
+    asked = Questions.read(course_data / "birth_dev.tsv")
+    ours = [answer.text for answer in GreedyAnswerer(load_model(tmp_path / "run"), Confidence()).answer(asked)]
+    theirs = []
+    for start in range(0, len(asked), 50):
+        prompts = [f"{question.text}{MASK}" for question in asked[start : start + 50]]
+        given = tokenizer(prompts, return_tensors="pt", padding=True)
+        shape = {name: given[name] for name in ("input_ids", "attention_mask")}
+        written = model.generate(**shape)[:, given["input_ids"].shape[1] :].tolist()
+        theirs += [tokenizer.decode(row[: row.index(1)] if 1 in row else row) for row in written]
+    assert len(set(ours)) > 20
+    assert theirs == ours
