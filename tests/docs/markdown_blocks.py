@@ -98,7 +98,7 @@ def carry_out(page: str, name: str, *, shown: bool = False) -> None:
                 _run(words, name)
         elif block.info.startswith("python run"):
             if all(importlib.util.find_spec(library) for library in block.info.split()[2:]):
-                exec(compile(block.text, name, "exec"), names)
+                exec(compile(block.text, name, "exec", dont_inherit=True), names)
         elif shown and block.info == "console":
             for words, output in _shown(block.text):
                 line = shlex.join(words)
