@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from loci.model.attention import ATTENTIONS, Attention
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout, keep, linear, total
+from loci.model.costing import Cost, dropout_cost, keep, linear, total
 from loci.model.kernels import perceptron
 from loci.model.positions import Positions
 from loci.model.shapes import BTC, Values
@@ -33,7 +33,7 @@ def mlp_cost(config: GPTConfig, length: int) -> Cost:
         linear(length, d, 4 * d),
         keep(4 * length * d),  # what the activation needs: its input, or ReLU's result
         linear(length, 4 * d, d),
-        dropout(length * d, config.resid_pdrop),
+        dropout_cost(length * d, config.resid_pdrop),
     )
 
 

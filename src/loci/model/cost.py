@@ -13,7 +13,7 @@ from typing import Any
 from loci.errors import LociError
 from loci.model.block import norm_cost
 from loci.model.config import GPTConfig
-from loci.model.costing import BYTES, Cost, dropout, keep, linear, total
+from loci.model.costing import BYTES, Cost, dropout_cost, keep, linear, total
 from loci.model.positions import POSITIONS
 from loci.model.trunk import TRUNKS
 
@@ -82,7 +82,7 @@ def _embedding_cost(config: GPTConfig, length: int) -> Cost:
     tables = 2 if config.value_embeddings else 1
     table = Cost(parameters=tables * config.vocab_size * config.n_embd)
     values = keep(length * config.n_embd) if config.value_embeddings else Cost()
-    dropped = dropout(length * config.n_embd, config.embd_pdrop)
+    dropped = dropout_cost(length * config.n_embd, config.embd_pdrop)
     return total(table, values, dropped, POSITIONS[config.positions].cost(config, length))
 
 

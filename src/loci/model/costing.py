@@ -54,6 +54,6 @@ def linear(length: int, n_in: int, n_out: int, *, bias: bool = True, keeps_input
     return made + keep(length * n_in) if keeps_input else made
 
 
-def dropout(numbers: int, share: float) -> Cost:
+def dropout_cost(numbers: int, share: float) -> Cost:
     """Dropout keeps what it multiplied with."""
     return keep(numbers) if share else Cost()

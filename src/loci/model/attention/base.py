@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from loci.errors import LociError
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, keep
+from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
+from loci.model.kernels import unit_rms
 from loci.model.positions import Positions
 from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
 from loci.model.tap import Tap, show
@@ -28,8 +29,43 @@ from loci.model.tap import Tap, show
 VALUE_MIX_START = 0.5
 
 
-class Attention(nn.Module):
-    """What is common: sizes, the value embeddings' weight, the way heads are split."""
+class Heads(nn.Module):
+    """Several heads side by side, and what they know of positions."""
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__()
+        self.n_head = config.n_head
+        self.attn_pdrop = config.attn_pdrop
+        self.qk_norm = config.qk_norm
+        # Shared by all layers and without parameters of its own here, so it is no submodule (state dicts name it once).
+        self._positions = (positions,)
+
+    @property
+    def positions(self) -> Positions:
+        """The model's position class."""
+        return self._positions[0]
+
+    @property
+    def dropout(self) -> float:
+        """The share of weights dropped now."""
+        return self.attn_pdrop if self.training else 0.0
+
+    def split_heads(self, x: BTC) -> BHTD:
+        """(B, T, H·D) → (B, H, T, D)."""
+        return split_heads(x, self.n_head)
+
+    def merge_heads(self, x: BHTD) -> BTC:
+        """(B, H, T, D) → (B, T, H·D)."""
+        return merge_heads(x)
+
+    def placed(self, x: BTC, positions: BT) -> BHTD:
+        """Queries or keys of each head: at unit root mean square where the config asks for it, and rotated."""
+        split = self.split_heads(x)
+        return self.positions.rotate(unit_rms(split) if self.qk_norm else split, positions)
+
+
+class Attention(Heads):
+    """What is common to self-attention: the value embeddings' weight, the cache."""
 
     #: The longest sequence the class can mix, or None when it has no limit.
     limit: int | None = None
@@ -44,24 +80,10 @@ class Attention(nn.Module):
         raise LociError(f"{cls.__name__} states no cost", remedy="give the class a `cost` method")
 
     def __init__(self, config: GPTConfig, positions: Positions):
-        super().__init__()
-        self.n_head = config.n_head
+        super().__init__(config, positions)
         self.head_width = config.head_width
-        self.attn_pdrop = config.attn_pdrop
-        # Shared by all layers and without parameters of its own here, so it is no submodule (state dicts name it once).
-        self._positions = (positions,)
         if config.value_embeddings:
             self.value_mix = nn.Parameter(torch.tensor(VALUE_MIX_START))
-
-    @property
-    def positions(self) -> Positions:
-        """The model's position class."""
-        return self._positions[0]
-
-    @property
-    def dropout(self) -> float:
-        """The share of weights dropped now."""
-        return self.attn_pdrop if self.training else 0.0
 
     @abstractmethod
     def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
@@ -74,14 +96,6 @@ class Attention(nn.Module):
     def with_embedded(self, v: BTC, values: Values) -> BTC:
         """The values, with the characters' own value embeddings mixed in where there are any."""
         return v if values is None else v + self.value_mix * values
-
-    def split_heads(self, x: BTC) -> BHTD:
-        """(B, T, H·D) → (B, H, T, D)."""
-        return split_heads(x, self.n_head)
-
-    def merge_heads(self, x: BHTD) -> BTC:
-        """(B, H, T, D) → (B, T, H·D)."""
-        return merge_heads(x)
 
 
 class Temperature(nn.Module):
@@ -189,3 +203,46 @@ def self_attend(
     sees_all = width == 1 and cache.clock.uniform is not None  # one new character that sees the whole store
     mask = None if sees_all else cache.clock.visible(width)
     return attend(q, k, v, scale=scale, mask=mask, tap=tap)
+
+
+class ScoredAttention(Attention):
+    """softmax(scores) · values, whatever the scores come from: a subclass gives the scores and nothing else.
+
+    The values are remembered by generation; what else a class must remember it stores itself.
+    """
+
+    def __init__(self, config: GPTConfig, positions: Positions):
+        super().__init__(config, positions)
+        self.value = nn.Linear(config.n_embd, config.n_embd)
+        self.proj = nn.Linear(config.n_embd, config.n_embd)
+        self.resid_drop = nn.Dropout(config.resid_pdrop)
+
+    @abstractmethod
+    def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "b2 H T S"]:
+        """The score of each of the `n_keys` positions so far for each character of `x`, which is at `positions`."""
+
+    def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
+        """Score, mask, normalise, sum."""
+        v = self.split_heads(self.with_embedded(self.value(x), values))
+        if cache is not None:
+            v = cache.extend("v", v)
+        scores = self.scores(x, positions_of(x, cache), v.shape[2], cache)
+        mixed = mix(scores.masked_fill(~visible_mask(x, cache), -torch.inf), v, dropout=self.dropout, tap=tap)
+        out: Tensor = self.resid_drop(self.proj(self.merge_heads(mixed)))
+        return out
+
+
+def scored_cost(config: GPTConfig, length: int) -> Cost:
+    """The part that does not depend on where the scores come from. The ℓ×ℓ weights and their mask are kept."""
+    d, pairs = config.n_embd, config.n_head * length * length
+    return total(
+        linear(length, d, d),
+        keep(length * d),
+        products(length, length, d),
+        keep(pairs, flags=length * length),
+        keep(2 * pairs) if config.attn_pdrop else Cost(),  # what dropout multiplied with, and its result
+        linear(length, d, d),
+        dropout_cost(length * d, config.resid_pdrop),
+        value_mix_cost(config, length),
+        Cost(cached=length * d),
+    )

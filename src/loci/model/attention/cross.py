@@ -11,17 +11,16 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor, nn
 
-from loci.model.attention.base import VALUE_MIX_START, Temperature, attend, merge_heads, split_heads
+from loci.model.attention.base import VALUE_MIX_START, Heads, Temperature, attend
 from loci.model.attention.dot import attend_cost, query_key_cost
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout, keep, linear, total
-from loci.model.kernels import unit_rms
+from loci.model.costing import Cost, dropout_cost, keep, linear, total
 from loci.model.positions import Positions
 from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
 from loci.model.tap import Tap
 
 
-class CrossAttention(nn.Module):
+class CrossAttention(Heads):
     """Multi-head attention from one sequence to another."""
 
     @classmethod
@@ -37,35 +36,24 @@ class CrossAttention(nn.Module):
             attend_cost(config, length, context),
             keep(length * context),
             linear(length, d, d),
-            dropout(length * d, config.resid_pdrop),
+            dropout_cost(length * d, config.resid_pdrop),
         )
 
     def __init__(self, config: GPTConfig, positions: Positions, *, embeds_values: bool = False):
-        super().__init__()
+        super().__init__(config, positions)
         meet = config.n_head * config.query_width
-        self.n_head = config.n_head
-        self.attn_pdrop = config.attn_pdrop
         self.widths = (meet, config.n_embd)
         self.query = nn.Linear(config.n_embd, meet)
         self.key_value = nn.Linear(config.n_embd, sum(self.widths))
         self.proj = nn.Linear(config.n_embd, config.n_embd)
         self.resid_drop = nn.Dropout(config.resid_pdrop)
-        self.qk_norm = config.qk_norm
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
-        self._positions = (positions,)  # shared, so no submodule
         if embeds_values and config.value_embeddings:
             self.value_mix = nn.Parameter(torch.tensor(VALUE_MIX_START))
 
-    @property
-    def dropout(self) -> float:
-        """The share of weights dropped now."""
-        return self.attn_pdrop if self.training else 0.0
-
     def queries(self, x: BTC, positions: BT) -> tuple[BHTD, float]:
         """Queries, rotated by their positions, and the scale still to be applied."""
-        q = split_heads(self.query(x), self.n_head)
-        q = self._positions[0].rotate(unit_rms(q) if self.qk_norm else q, positions)
-        scaled: tuple[Tensor, float] = self.temperature(q)
+        scaled: tuple[Tensor, float] = self.temperature(self.placed(self.query(x), positions))
         return scaled
 
     def keys_values(self, context: BTC, positions: BT, values: Values = None) -> tuple[BHTD, BHTE]:
@@ -73,9 +61,7 @@ class CrossAttention(nn.Module):
         k, v = self.key_value(context).split(self.widths, dim=-1)
         if values is not None:
             v = v + self.value_mix * values
-        k = split_heads(k, self.n_head)
-        k = self._positions[0].rotate(unit_rms(k) if self.qk_norm else k, positions)
-        return k, split_heads(v, self.n_head)
+        return self.placed(k, positions), self.split_heads(v)
 
     def read(
         self, x: BTC, positions: BT, k: BHSD, v: BHSE, mask: Bool[Tensor, "m 1 T S"], *, tap: Tap | None = None
@@ -83,5 +69,5 @@ class CrossAttention(nn.Module):
         """Read keys and values that were made before."""
         q, scale = self.queries(x, positions)
         mixed = attend(q, k, v, scale=scale, mask=mask, dropout=self.dropout, tap=tap)
-        out: Tensor = self.resid_drop(self.proj(merge_heads(mixed)))
+        out: Tensor = self.resid_drop(self.proj(self.merge_heads(mixed)))
         return out

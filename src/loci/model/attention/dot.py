@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from loci.model.attention.base import Attention, Temperature, positions_of, self_attend, value_mix_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout, keep, linear, products, total
-from loci.model.kernels import affine, affine_parts, unit_rms
+from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
+from loci.model.kernels import affine, affine_parts
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap
@@ -31,7 +31,7 @@ class DotAttention(Attention):
             query_key_cost(config, length, length),
             attend_cost(config, length, length),
             linear(length, d, d),
-            dropout(length * d, config.resid_pdrop),
+            dropout_cost(length * d, config.resid_pdrop),
             value_mix_cost(config, length),
             Cost(cached=length * (meet + d)),
         )
@@ -42,17 +42,13 @@ class DotAttention(Attention):
         self.qkv = nn.Linear(config.n_embd, sum(self.widths))
         self.proj = nn.Linear(config.n_embd, config.n_embd)
         self.resid_drop = nn.Dropout(config.resid_pdrop)
-        self.qk_norm = config.qk_norm
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
 
     def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
         """Attend; keys are stored already normalised and rotated, so a cached step rotates only its own."""
         q, k, v = affine_parts(self.qkv, x, self.widths)
-        q, k, v = self.split_heads(q), self.split_heads(k), self.split_heads(self.with_embedded(v, values))
-        if self.qk_norm:
-            q, k = unit_rms(q), unit_rms(k)
         positions = positions_of(x, cache)
-        q, k = self.positions.rotate(q, positions), self.positions.rotate(k, positions)
+        q, k, v = self.placed(q, positions), self.placed(k, positions), self.split_heads(self.with_embedded(v, values))
         if cache is not None:
             k, v = cache.extend("k", k), cache.extend("v", v)
         q, scale = self.temperature(q)

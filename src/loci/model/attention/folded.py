@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.errors import LociError
-from loci.model.attention.scored import ScoredAttention, scored_cost
+from loci.model.attention.base import ScoredAttention, scored_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep, products, total

@@ -12,7 +12,7 @@ from loci.errors import LociError
 from loci.model.attention.base import Attention, Temperature, positions_of, self_attend, value_mix_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout, keep, products, total
+from loci.model.costing import Cost, dropout_cost, keep, products, total
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap
@@ -39,7 +39,7 @@ class NaiveAttention(Attention):
             keep(length) if config.attn_pdrop == 0 else keep(3 * length * length + 2 * length * d),
             keep(length * (d + config.query_width)) if turned else Cost(),
             Temperature.cost(config, length, width=d, heads=1),
-            dropout(length * d, config.resid_pdrop),
+            dropout_cost(length * d, config.resid_pdrop),
             value_mix_cost(config, length),
             Cost(cached=(2 if apart else 1) * length * d),
         )

@@ -20,13 +20,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from loci.errors import LociError
-from loci.model.attention.base import Temperature
+from loci.model.attention.base import ScoredAttention, Temperature, scored_cost
 from loci.model.attention.dot import query_key_cost
-from loci.model.attention.scored import ScoredAttention, scored_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep, linear, products, total
-from loci.model.kernels import unit_rms
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BT, BTC
 
@@ -200,7 +198,6 @@ class MixedSynthesizerAttention(PositionScores):
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
         self.qk = nn.Linear(config.n_embd, 2 * config.n_head * config.query_width)
-        self.qk_norm = config.qk_norm
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
         self.add_dense(config)
         self.mix = nn.Parameter(torch.zeros(2))  # α = softmax(mix): dense, dot
@@ -211,10 +208,7 @@ class MixedSynthesizerAttention(PositionScores):
 
     def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "B H T S"]:
         """α₁·dense + α₂·β q·k."""
-        q, k = (self.split_heads(part) for part in self.qk(x).chunk(2, dim=-1))
-        if self.qk_norm:
-            q, k = unit_rms(q), unit_rms(k)
-        q, k = self.positions.rotate(q, positions), self.positions.rotate(k, positions)
+        q, k = (self.placed(part, positions) for part in self.qk(x).chunk(2, dim=-1))
         if cache is not None:
             k = cache.extend("k", k)
         q, scale = self.temperature(q)

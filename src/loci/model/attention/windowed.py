@@ -15,11 +15,10 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from loci.model.attention.base import merge_heads
 from loci.model.attention.cross import CrossAttention
 from loci.model.attention.dot import query_key_cost
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout, keep, linear, products, total
+from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
 from loci.model.positions import Positions
 from loci.model.shapes import BHTD, BHTE, BT, BTC, N, Pair
 from loci.model.tap import Tap, show
@@ -50,7 +49,7 @@ class WindowedCrossAttention(CrossAttention):
             keep(weights, flags=padded * keys),
             keep(2 * weights) if config.attn_pdrop else Cost(),
             linear(length, d, d),
-            dropout(length * d, config.resid_pdrop),
+            dropout_cost(length * d, config.resid_pdrop),
         )
 
     def __init__(self, config: GPTConfig, positions: Positions, *, summarises: bool):
@@ -67,7 +66,7 @@ class WindowedCrossAttention(CrossAttention):
             mixed = self._dense(q * scale, positions, latents, own, anchors, starts, tap)
         else:
             mixed = self._banded(q * scale, latents, own, anchors, starts)
-        out: Tensor = self.resid_drop(self.proj(merge_heads(mixed)))
+        out: Tensor = self.resid_drop(self.proj(self.merge_heads(mixed)))
         return out
 
     def _dense(self, q: BHTD, positions: BT, latents: Pair, own: Pair, anchors: N, starts: BT, tap: Tap | None) -> BHTE:
