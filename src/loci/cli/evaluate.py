@@ -106,8 +106,7 @@ def evaluate(
         calibration = {"calibration": fitted.as_dict()} if fitted is not None else {}
         print_json({**_figures(found), "predictions": out, "replaced": replaced, **calibration})
         return
-    for line in _sentences(found):
-        print(line)
+    print(*_sentences(found), sep="\n")
     if out is not None:
         print(f"rows: {out}" + (" (replaced)" if replaced else ""))
     if fitted is not None:

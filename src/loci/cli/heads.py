@@ -68,22 +68,14 @@ def heads(
         }
         print_json(result)
         return
-    print_table(
-        ("relation", "direction", "arcs", "best head, %", "layer.head", "best distance, %", "back", "untrained, %"),
-        [
-            (
-                score.relation,
-                score.direction,
-                score.rate.n,
-                round(100 * score.rate.value, 1),
-                f"{score.head[0] + 1}.{score.head[1] + 1}",
-                round(100 * score.baseline.value, 1),
-                score.distance,
-                round(100 * chance[score.relation, score.direction].value, 1),
-            )
-            for score in report.relations
-        ],
-    )
+    names = ("relation", "direction", "arcs", "best head, %", "layer.head", "best distance, %", "back", "untrained, %")
+    rows = []
+    for one in report.relations:
+        untrained = chance[one.relation, one.direction]
+        best, distance, random = (round(100 * rate.value, 1) for rate in (one.rate, one.baseline, untrained))
+        head = f"{one.head[0] + 1}.{one.head[1] + 1}"
+        rows.append((one.relation, one.direction, one.rate.n, best, head, distance, one.distance, random))
+    print_table(names, rows)
     trees = report.trees
     print(f"\nundirected tree {trees.undirected}; chain {100 * trees.chain_undirected.value:.1f} %")
     print(f"directed tree, root given {trees.directed}; chain {100 * trees.chain_directed.value:.1f} %")

@@ -84,7 +84,6 @@ def lab(
     print(f"{name}: {exercise.statement}\n")
     if result.rows:
         print_table(result.columns, result.rows)
-    for finding in result.findings:
-        print(finding)
+    print(*result.findings, sep="\n")
     if page is not None:
         print(f"page: {page}")

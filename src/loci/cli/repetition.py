@@ -56,6 +56,7 @@ def repetition(
     )
     from loci.generation.repetition import find_loop
     from loci.generation.sampling import GREEDY
+    from loci.training.checkpoint import load_model
 
     if length <= n:
         raise LociError(f"--length must be more than --n, they are {length} and {n}")
@@ -65,11 +66,7 @@ def repetition(
             remedy="ask for fewer or shorter texts",
         )
     lines = read_lines(text if text is not None else _corpus_of(run))
-    loaded = None
-    if run is not None:
-        from loci.training.checkpoint import load_model
-
-        loaded = load_model(run)
+    loaded = load_model(run) if run is not None else None
     vocab = loaded.vocab if loaded is not None else None
     material = make_material(lines, samples, np.random.default_rng(seed), vocab=vocab, prompt=prompt)
     generators = {"trigrams" if order == 2 else f"order-{order} counts": ngram_generator(material, order, length, seed)}
@@ -88,23 +85,13 @@ def repetition(
     if json:
         print_json({"models": sweeps, "text_itself": reference, "page": out})
         return
-    print_table(
-        ("model", "setting", "value", f"seq-rep-{n}", f"distinct-{n}", "loops", "entered at", "period"),
-        [
-            (
-                name,
-                point.setting,
-                point.value,
-                round(point.seq_rep.value, 3),
-                round(point.distinct.value, 3),
-                f"{point.looped.successes} of {point.looped.n}",
-                point.entry,
-                point.period,
-            )
-            for name, points in sweeps.items()
-            for point in points
-        ],
-    )
+    headers = ("model", "setting", "value", f"seq-rep-{n}", f"distinct-{n}", "loops", "entered at", "period")
+    rows = []
+    for name, point in ((name, point) for name, points in sweeps.items() for point in points):
+        repeated = (round(point.seq_rep.value, 3), round(point.distinct.value, 3))
+        loops = (f"{point.looped.successes} of {point.looped.n}", point.entry, point.period)
+        rows.append((name, point.setting, point.value, *repeated, *loops))
+    print_table(headers, rows)
     if reference is not None:
         print(f"the text itself: seq-rep-{n} {reference:.3f}")
     if out is not None:
@@ -119,7 +106,6 @@ def _corpus_of(run: Path | None) -> Path:
 
     found = read_run(run).corpus() if holds_run(run) else None
     if found is None or found.path is None:
-        raise LociError(
-            "the corpus of this run is not where it was, or not the same", path=run, remedy="give --text FILE"
-        )
+        what = "the corpus of this run is not where it was, or not the same"
+        raise LociError(what, path=run, remedy="give --text FILE")
     return found.path
