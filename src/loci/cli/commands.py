@@ -22,8 +22,8 @@ class Command(NamedTuple):
 
 
 COMMANDS: Registry[Command] = Registry("command")
-for _name, _group, _line in (
-    ("demo", "start", "train on the embedded world, ask about held-out people, write a report"),
+for _name, *_row in (
+    ("demo", "start", "train on the embedded world, ask about held-out people, write a report", "loci.cli.experiment"),
     ("learn", "start", "a folder of text and a few questions in, a run that answers out"),
     ("world", "data", "write a synthetic world: people, sentences about them, questions, gold parses"),
     ("check", "data", "diagnose a corpus or question file, and repair it"),
@@ -47,4 +47,4 @@ for _name, _group, _line in (
     ("bench", "machine", "run the benchmarks of a checkout: ratios measured in one run, with their spread"),
     ("course", "course", "the course's own commands: pretrain, finetune, evaluate, london, dataset, import, export"),
 ):
-    COMMANDS.add(_name, Command(_group, _line))
+    COMMANDS.add(_name, Command(*_row))

@@ -39,26 +39,37 @@ def experiment(args: list[str]) -> int:
 
     if not args or args[0].startswith("-"):
         return call_with_flags(_list, args, prog="loci experiment", description=__doc__)
+    name, *rest = args
+    return _carried_out(name, rest, f"loci experiment {name}", (f"experiment-{name}", f"experiment-{name}-quick"))
+
+
+def demo(args: list[str]) -> int:
+    """The experiment `demo`, in a folder of its own name."""
+    return _carried_out("demo", args, "loci demo", ("demo", "demo"))
+
+
+experiment.raw_arguments = demo.raw_arguments = True  # type: ignore[attr-defined]
+
+
+def _carried_out(name: str, args: list[str], prog: str, folders: tuple[str, str]) -> int:
+    """With the flags in `args`; without --out in the first of the folders, with --quick in the second."""
+    from loci.cli.flags import call_with_flags
     from loci.experiments import EXPERIMENTS
 
-    name, *rest = args
     module = EXPERIMENTS[name].load()
 
     def carry_out(*, out: Path | None = None, json: bool = False, **flags: Any) -> int:
         options = module.Options(**flags)
-        folder = out if out is not None else Path(f"experiment-{name}" + ("-quick" if options.quick else ""))
+        folder = out if out is not None else Path(folders[options.quick])
         return watched(lambda hooks: module.run(folder, options, hooks), folder / "report.html", json=json)
 
     with_flags_of(module.Options, carry_out)
-    return call_with_flags(carry_out, rest, prog=f"loci experiment {name}", description=module.__doc__)
-
-
-experiment.raw_arguments = True  # type: ignore[attr-defined]
+    return call_with_flags(carry_out, args, prog=prog, description=module.__doc__)
 
 
 FLAGS = {
-    "out": "Where worlds, runs, results.json and report.html go (default: experiment-NAME). What an earlier call "
-    "finished there is not done again.",
+    "out": "Where worlds, runs, results.json and report.html go (default: a folder named after the experiment). What "
+    "an earlier call finished there is not done again, and nothing is ever replaced.",
     "json": "Print JSON instead of tables.",
 }
 

@@ -2,7 +2,8 @@
 
 Four systems answer the same questions: the most common train answer, a model taught by the train questions alone, the
 same model pretrained on the text first, and one that learned to read, wrote itself a question about everybody in the
-text and memorized the answers. Budgets are in characters, so that every machine trains the same models.
+text and memorized the answers. Budgets are in characters, so that every machine trains the same models. Another seed
+needs another folder.
 
 examples:
   loci demo                               about five minutes on two cores
