@@ -20,7 +20,7 @@ from torch import Tensor
 from loci.errors import LociError
 from loci.generation.context import Prompt, check_prompt, reading
 from loci.generation.scoring import score_candidates
-from loci.generation.tree import FEWEST_NODES, TreeClock, fits_tree
+from loci.generation.tree import FEWEST_NODES, TreeClock, Trie, fits_tree
 from loci.model import GPT
 from loci.model.cache import Cache, LayerCache
 
@@ -69,47 +69,11 @@ def score_own_candidates(
     return found
 
 
-class _Trie:
-    """The candidates of one prompt: nodes in any order that puts parents first; 0 is the prompt itself."""
-
-    def __init__(self, candidates: Sequence[Ids]):
-        self.ids, self.parents, self.depths = [-1], [-1], [0]
-        self.children: list[dict[int, int]] = [{}]
-        self.ends: dict[int, list[int]] = {}
-        for number, candidate in enumerate(candidates):
-            node = 0
-            for symbol in candidate:
-                if (child := self.children[node].get(symbol)) is None:
-                    child = self.children[node][symbol] = len(self.ids)
-                    self.ids.append(symbol)
-                    self.parents.append(node)
-                    self.depths.append(self.depths[node] + 1)
-                    self.children.append({})
-                node = child
-            self.ends.setdefault(node, []).append(number)
-
-    def path(self, node: int) -> list[int]:
-        """The nodes from the first character to this one."""
-        found = []
-        while node:
-            found.append(node)
-            node = self.parents[node]
-        return found[::-1]
-
-    def below(self, node: int, depth: int) -> list[int]:
-        """The node and what lies below it, down to `depth`."""
-        found = [node]
-        for at in found:
-            if self.depths[at] < depth:
-                found += self.children[at].values()
-        return found
-
-
 class _Row:
     """One prompt's trie, and how far it is read."""
 
     def __init__(self, candidates: Sequence[Ids], scores: NDArray[np.float64], stop_id: int, floor: float):
-        self.trie, self.scores, self.stop_id, self.floor = _Trie(candidates), scores, stop_id, floor
+        self.trie, self.scores, self.stop_id, self.floor = Trie(candidates), scores, stop_id, floor
         self.waiting: list[tuple[float, int]] = []
         """Nodes to be read, each with the log-probability of getting there."""
         self.nodes: list[int] = []

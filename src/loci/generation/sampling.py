@@ -123,9 +123,7 @@ class Sampler:
     ) -> Int[Tensor, "*B"]:
         """The next id of each row; `uniform` may be None when the sampler is greedy."""
         if self.greedy:
-            if self.needs_history and seen is not None:
-                logits = penalise_repetition(logits, seen, self.repetition_penalty)
-            return logits.argmax(-1)
+            return self.filter(logits, seen).argmax(-1)
         assert uniform is not None, "a draw needs its uniform numbers"
         return draw(self.probabilities(logits, seen), uniform)
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from loci.errors import LociError
 from loci.generation.context import Prompt, check_prompt, reading, start_context
 from loci.generation.decode import length_batches
-from loci.generation.tree import fits_tree, score_tree
+from loci.generation.tree import Trie, fits_tree, score_tree
 from loci.model import GPT
 
 #: Rows of the cache that a walk holds at most, unless one prompt alone needs more.
@@ -58,7 +58,7 @@ def score_candidates(
             score_tree(model, checked, sequences, stop_id, scores)
         else:
             for part in _parts(sequences, WALK_CANDIDATES):
-                trie = _Trie([sequences[index] for index in part], stop_id=stop_id)
+                trie = _Edges([sequences[index] for index in part], stop_id=stop_id)
                 scores[:, part] = _walk(model, checked, trie, use_cache)
     return scores
 
@@ -70,10 +70,10 @@ def _parts(sequences: Sequence[tuple[int, ...]], size: int) -> Iterator[list[int
         yield order[begin : begin + size]
 
 
-def _walk(model: GPT, prompts: list[Int[Tensor, "T"]], trie: _Trie, use_cache: bool) -> NDArray[np.float64]:
+def _walk(model: GPT, prompts: list[Int[Tensor, "T"]], trie: _Edges, use_cache: bool) -> NDArray[np.float64]:
     """Score all sequences of the trie, level by level."""
     at_node = torch.empty((len(prompts), len(trie)), dtype=torch.float64)  # by the node before the stop id
-    for batch in length_batches(prompts, max(1, WALK_ROWS // len(trie.sequences))):
+    for batch in length_batches(prompts, max(1, WALK_ROWS // trie.n_sequences)):
         rows = [prompts[index] for index in batch]
         context, logits = start_context(model, rows, room=trie.longest - 1, use_cache=use_cache)
         owners, states = torch.tensor(batch), torch.zeros(len(batch), dtype=torch.long)
@@ -93,26 +93,17 @@ def _walk(model: GPT, prompts: list[Int[Tensor, "T"]], trie: _Trie, use_cache: b
     return at_node[:, trie.last_nodes].numpy()
 
 
-class _Trie:
-    """Candidates as a tree of ids: nodes by number, 0 the root; by its stop id each leads to the node `end`."""
+class _Edges:
+    """The edges of a trie as tensors; by the stop id each candidate leads to the node `end`."""
 
     def __init__(self, sequences: Sequence[tuple[int, ...]], *, stop_id: int):
-        children: list[dict[int, int]] = [{}]
-        last = []
-        for sequence in sequences:
-            node = 0
-            for index in sequence:
-                if index not in children[node]:
-                    children[node][index] = len(children)
-                    children.append({})
-                node = children[node][index]
-            last.append(node)
-        self.sequences = sequences
-        self.longest = max(map(len, sequences)) + 1
-        self.end = len(children)
-        for node in set(last):
+        trie = Trie(sequences)
+        children = trie.children
+        self.n_sequences, self.longest, self.end = len(sequences), max(trie.depths) + 1, len(children)
+        self.last_nodes: Int[Tensor, "N"] = torch.empty(len(sequences), dtype=torch.long)
+        for node, candidates in trie.ends.items():
             children[node][stop_id] = self.end
-        self.last_nodes: Int[Tensor, "N"] = torch.tensor(last)
+            self.last_nodes[candidates] = node
         self._ids = torch.tensor([index for row in children for index in row])
         self._targets = torch.tensor([child for row in children for child in row.values()])
         self._counts = torch.tensor([len(row) for row in children])

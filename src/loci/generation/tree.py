@@ -41,6 +41,42 @@ def fits_tree(model: GPT, prompts: Sequence[Int[Tensor, "T"]], sequences: Sequen
     return model.limit is None or max(map(len, prompts), default=0) + max(deepest, FEWEST_NODES) <= model.limit
 
 
+class Trie:
+    """Candidates as a tree of ids: nodes in an order that puts parents first; 0 is the prompt itself."""
+
+    def __init__(self, candidates: Sequence[tuple[int, ...]]):
+        self.ids, self.parents, self.depths = [-1], [-1], [0]
+        self.children: list[dict[int, int]] = [{}]
+        self.ends: dict[int, list[int]] = {}  # the candidates that end in a node
+        for number, candidate in enumerate(candidates):
+            node = 0
+            for symbol in candidate:
+                if (child := self.children[node].get(symbol)) is None:
+                    child = self.children[node][symbol] = len(self.ids)
+                    self.ids.append(symbol)
+                    self.parents.append(node)
+                    self.depths.append(self.depths[node] + 1)
+                    self.children.append({})
+                node = child
+            self.ends.setdefault(node, []).append(number)
+
+    def path(self, node: int) -> list[int]:
+        """The nodes from the first character to this one."""
+        found = []
+        while node:
+            found.append(node)
+            node = self.parents[node]
+        return found[::-1]
+
+    def below(self, node: int, depth: int) -> list[int]:
+        """The node and what lies below it, down to `depth`."""
+        found = [node]
+        for at in found:
+            if self.depths[at] < depth:
+                found += self.children[at].values()
+        return found
+
+
 @dataclass(frozen=True)
 class Group:
     """Some candidates as a tree: its nodes in any order that puts parents first."""
