@@ -14,7 +14,6 @@ examples:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +22,13 @@ from loci.evaluation.asking import ask_rows
 from loci.evaluation.metrics import most_common_answer, most_common_answer_baseline
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, Row, read_rows, write_rows
 from loci.experiments.demo.page import demo_report
-from loci.experiments.demo.result import DemoResult, Example, SystemResult, system_result
+from loci.experiments.demo.result import DemoResult, Example, system_result
 from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
 from loci.recipes import DataShape
 from loci.recipes.demo import DEMO_WORLD, demo, demo_scratch, demo_self_training
 from loci.report.parts import Report
 from loci.text.questions import Questions
-from loci.training.plan import Recipe
+from loci.training.checkpoint import LoadedModel
 from loci.training.run import PREDICTIONS, read_metrics
 from loci.training.sources import TrainingData
 
@@ -48,20 +47,11 @@ class Options:
     """A small model for a few seconds: shows the steps, proves nothing."""
 
 
-@dataclass(frozen=True)
-class System:
-    """A model of the comparison."""
-
-    name: str
-    explanation: str
-    recipe: Callable[[DataShape], Recipe]
-
-
-#: The one that is expected to know most comes last.
+#: Name, explanation and recipe of each model; the one that is expected to know most comes last.
 SYSTEMS = (
-    System("no pretraining", "taught by the train questions alone", demo_scratch),
-    System("pretrained", "read the text first, then the same questions", demo),
-    System("self-training", "learned to read, wrote itself a question about everybody", demo_self_training),
+    ("no pretraining", "taught by the train questions alone", demo_scratch),
+    ("pretrained", "read the text first, then the same questions", demo),
+    ("self-training", "learned to read, wrote itself a question about everybody", demo_self_training),
 )
 
 
@@ -79,9 +69,10 @@ def run(out: Path, options: Options = Options(), hooks: Hooks = Hooks()) -> Repo
         for row in most_common_answer_baseline(answers, questions)
     ]
     systems = [system_result("most common place", f"always says {most_common_answer(answers)}", common)]
-    for system in SYSTEMS:
-        found, rows = _learned(system, data, asked, out, options, hooks)
-        systems.append(found)
+    for name, explanation, make in SYSTEMS:
+        recipe = Settings(quick=options.quick).budgeted(make(DataShape.of(data.corpus, data.questions)), options.seed)
+        rows = _answers(trial(recipe, data, out / recipe.name, name, hooks), asked, out / recipe.name)
+        systems.append(system_result(name, explanation, rows, read_metrics(out / recipe.name)))
     last = [s.metrics[-1] for s in systems if s.metrics]
     counts = world.counts
     result = DemoResult(
@@ -97,14 +88,8 @@ def run(out: Path, options: Options = Options(), hooks: Hooks = Hooks()) -> Repo
     return keep_report(out, demo_report(result))
 
 
-def _learned(
-    system: System, data: TrainingData, asked: dict[str, Questions], out: Path, options: Options, hooks: Hooks
-) -> tuple[SystemResult, list[Row]]:
-    """Train one system and ask it about everybody."""
-    recipe = system.recipe(DataShape.of(data.corpus, data.questions))
-    folder = out / recipe.name
-    made = Settings(quick=options.quick).budgeted(recipe, options.seed)
-    loaded = trial(made, data, folder, system.name, hooks)
+def _answers(loaded: LoadedModel, asked: dict[str, Questions], folder: Path) -> list[Row]:
+    """What a model says about everybody; answers that are there already are read."""
     rows: list[Row] = []
     for split, questions in asked.items():
         file = folder / PREDICTIONS / f"{FILES[split]}.jsonl"
@@ -112,7 +97,7 @@ def _learned(
             # About people nobody wrote about, what counts is whether the run would say anything at all.
             write_rows(file, ask_rows(loaded, questions, split=split, withhold=split == NEVER_READ))
         rows += read_rows(file)
-    return system_result(system.name, system.explanation, rows, read_metrics(folder)), rows
+    return rows
 
 
 def _examples(rows: list[Row], data: TrainingData) -> tuple[Example, ...]:
