@@ -36,7 +36,7 @@ def test_a_slice_of_every_relation_is_held_back_and_never_taught(products):
 def test_recipe_and_size_follow_the_data():
     small = DataShape(60, 64, True, 60, 2, 44.0, 300.0, 200)
     recipe, reasons = own_data(small)
-    assert (recipe.name, recipe.model["n_embd"], recipe.model["block_size"]) == ("learn-self-training", 64, 256)
+    assert (recipe.name, recipe.model["n_embd"], recipe.model["block_size"]) == ("learn-self-training", 128, 256)
     assert "self-training" in reasons[0]
     many = dataclasses.replace(small, n_subjects=50_000, n_relations=3)
     assert own_data(many)[0].model["n_embd"] == 256

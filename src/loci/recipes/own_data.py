@@ -12,8 +12,8 @@ from loci.recipes.recall import recite, self_training
 from loci.recipes.shape import DataShape
 from loci.training.plan import Recipe, Stage
 
-SIZES = ((500, 3, 64), (8_000, 4, 96), (20_000, 4, 128), (200_000, 4, 256))
-"""Up to so many facts a model of so many layers, so wide; beyond, the last."""
+WIDTHS = ((20_000, 128), (200_000, 256))
+"""Up to so many facts a model so wide; beyond, the last. Narrower ones would hold the facts, but read worse."""
 PASSES = 32
 """How often each question and answer is seen while memorizing."""
 READING, READING_EACH, MOST_READING = 3.0e6, 1.0e3, 3.4e6
@@ -38,7 +38,7 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     else:
         why = f"{name}: as asked"
     recipe = (self_training if name == "self-training" else recite)(shape)
-    layers, width = next(((deep, wide) for most, deep, wide in SIZES if facts <= most), SIZES[-1][1:])
+    width = next((width for most, width in WIDTHS if facts <= most), WIDTHS[-1][1])
     block = -(-(shape.longest + ROOM) // 32) * 32
     block = min(512, max(160, block))
     reading = min(MOST_READING, READING + READING_EACH * shape.n_questions)
@@ -46,7 +46,6 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     # Which words often are the answer, few questions cannot tell: their own answers would be preferred to all others.
     few_of_each = shape.n_questions < VERY_FEW * max(1, shape.n_relations)
     changes = [
-        f"model.n_layer={layers}",
         f"model.n_embd={width}",
         f"model.block_size={block}",
         f"read.characters={reading:.3g}",
@@ -59,7 +58,7 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     steps = tuple(_for_few(step) if isinstance(step, Stage) else step for step in recipe.steps)
     return replace(recipe, steps=steps, name=f"learn-{name}"), (
         why,
-        f"{layers} × {width} channels: {facts:,} facts ({shape.n_subjects:,} subjects × {shape.n_relations} relations)",
+        f"{width} channels: {facts:,} facts ({shape.n_subjects:,} subjects × {shape.n_relations} relations)",
         f"a block of {block} characters: question and line take up to {shape.longest}",
     )
 
