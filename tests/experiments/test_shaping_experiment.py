@@ -1,9 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from loci.cli.main import main
 from loci.evaluation.metrics import Estimate
+from loci.experiments import trials
+from loci.experiments.shaping import run as shaping
 from loci.experiments.shaping.page import shaping_report
 from loci.experiments.shaping.result import Condition, Measured, ShapingResult
 from loci.experiments.shaping.run import CONDITIONS
@@ -31,7 +34,9 @@ def test_the_report_names_the_best_and_the_worst_setting():
     assert language.value == pytest.approx(1.01)
 
 
-def test_a_quick_run_carries_out_every_condition_once_and_goes_on_where_it_was(tmp_path, capsys):
+def test_a_quick_run_carries_out_every_condition_once_and_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(trials, "QUICK_STEPS", 2)
+    monkeypatch.setattr(shaping, "OTHER_PEOPLE", replace(shaping.OTHER_PEOPLE, people=20))
     out = tmp_path / "shaping"
     assert main(["experiment", "shaping", "--quick", "--out", str(out), "--json"]) == 0
     numbers = json.loads(capsys.readouterr().out)
