@@ -1,4 +1,4 @@
-"""How fast a corpus is labelled: characters of prompts a second, beside a plain batched forward pass in the same run.
+"""How fast a corpus is labelled: characters of prompts a second, next to a plain batched forward pass in the same run.
 
 A world with several relations, the recall recipes' model after a short training, so that it is as sure of some words as
 readers are. Every prompt `question ⁇ line ⁇` is read by the labeler (spans scored, the best chosen, nothing written)

@@ -3,11 +3,13 @@
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
 
 import loci
+from loci.training.run import read_metrics
 
 SHORT = 250
 """Characters that printing anything may take."""
@@ -27,6 +29,15 @@ def data(folder):
 def run(folder, data):
     small = ["model.n_layer=2", "model.n_embd=32", "finetune.steps=30", "finetune.batch_size=16"]
     return loci.train(loci.recipe("demo-scratch", data).override(small), data, folder.parent / "run")
+
+
+@pytest.mark.parametrize("name", loci.RECIPES)
+def test_every_recipe_is_trained_from_python(name, data, tmp_path):
+    """Labelling steps too: nothing but the recipe, the data and a folder is asked for."""
+    recipe = loci.recipe(name, data).override(["model.n_layer=1", "model.n_head=2", "model.n_embd=8"])
+    recipe = recipe.with_stages(lambda stage: replace(stage.with_budget(steps=1), batch_size=2, pool=1))
+    assert loci.train(recipe, data, tmp_path / "run").path == tmp_path / "run"
+    assert [row["stage"] for row in read_metrics(tmp_path / "run")] == [stage.name for stage in recipe.stages]
 
 
 def test_importing_loads_nothing_heavy():

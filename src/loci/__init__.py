@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-_PLACES = {
+_EXPORTS = {
     "loci.api": ("load", "train", "evaluate", "make_world", "recipe", "Run", "Evaluation", "Activations"),
     "loci.answering.answer": ("Answer",),
     "loci.text.corpus": ("Corpus",),
@@ -37,7 +37,7 @@ _PLACES = {
     "loci.model": ("GPT", "GPTConfig"),
     "loci.errors": ("LociError",),
 }
-_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+_MODULES = {name: module for module, names in _EXPORTS.items() for name in names}
 
 __all__ = [
     "RECIPES",

@@ -36,7 +36,7 @@ def in_loss(example) -> str:
     return VOCAB.decode(example.ids[example.loss_mask])
 
 
-def test_a_line_by_heart_counts_what_is_said_of_the_subject():
+def test_a_memorized_line_counts_what_is_said_of_the_subject():
     example = make_objective("memorize", VOCAB, 128, {})(CORPUS.lines[0], RNG)
     assert shown(example) == CORPUS.lines[0].text + MASK
     assert in_loss(example) == "Ann Lee (born 3 May 1901 in Rome, Italy) was a painter ." + MASK

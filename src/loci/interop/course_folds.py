@@ -14,19 +14,19 @@ from loci.evaluation.rows import Row
 from loci.files import write_text
 from loci.interop.course_commands import Course, Hooks, evaluate, finetune
 
-FIFTHS = 5
+FOLDS = 5
 
 
 def write_folds(questions: Path, out: Path, folds: int) -> list[tuple[Path, Path]]:
     """For each fold the file to finetune on and the file to ask; every fifth line is asked."""
     lines = [line for line in questions.read_text(encoding="utf-8").splitlines() if line.strip()]
-    if len(lines) < FIFTHS:
-        raise LociError(f"{FIFTHS} questions or more are needed for {FIFTHS} folds", path=questions)
+    if len(lines) < FOLDS:
+        raise LociError(f"{FOLDS} questions or more are needed for {FOLDS} folds", path=questions)
     out.mkdir(parents=True, exist_ok=True)
     files = []
     for fold in range(folds):
         pair = out / f"fold-{fold + 1}.train.tsv", out / f"fold-{fold + 1}.asked.tsv"
-        parts = [line for n, line in enumerate(lines) if n % FIFTHS != fold], lines[fold::FIFTHS]
+        parts = [line for n, line in enumerate(lines) if n % FOLDS != fold], lines[fold::FOLDS]
         for file, part in zip(pair, parts, strict=True):
             write_text(file, "".join(f"{line}\n" for line in part))
         files.append(pair)

@@ -1,4 +1,4 @@
-/* Draws each figure from the data beside it in the page's own colours, and again when the colour scheme changes. */
+/* Draws each figure from the data next to it in the page's own colours, and again when the colour scheme changes. */
 (() => {
   "use strict";
   const read = (id) => JSON.parse(document.getElementById(id).textContent);
