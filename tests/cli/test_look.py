@@ -27,9 +27,9 @@ def test_json(capsys, tmp_path):
 
 
 def test_a_model_that_recites_is_looked_at_while_it_reads_what_it_remembers(capsys, tmp_path):
-    run = make_run(tmp_path / "run", "recite", positions="rope", block_size=128)
+    run = make_run(tmp_path / "run", "recite", positions="rope", block_size=96)
     page = tmp_path / "look.html"
-    assert main(["look", str(run), QUESTION, "--draws", "2", "--out", str(page), "--json"]) == 0
+    assert main(["look", str(run), QUESTION, "--draws", "1", "--out", str(page), "--json"]) == 0
     seen = json.loads(capsys.readouterr().out)
     assert seen["recited"].startswith("Ada Lovelace. ")
     assert len(seen["causal_trace"]["effect"][0]) == len(QUESTION) + 1 + len(seen["recited"]) + 1
