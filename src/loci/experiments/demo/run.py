@@ -82,8 +82,9 @@ def run(out: Path, options: Options = Options(), hooks: Hooks = Hooks()) -> Repo
     recipes = {name: settings.budgeted(make(shape), options.seed) for name, _, make in SYSTEMS}
     if not options.quick and machine.usable_cores() > 1:
         with _on_another_core(recipes[MEANWHILE], out, hooks), machine.threads(1):
-            for name in recipes.keys() - {MEANWHILE}:
-                trial(recipes[name], data, out / recipes[name].name, name, hooks)
+            for name, recipe in recipes.items():
+                if name != MEANWHILE:
+                    trial(recipe, data, out / recipe.name, name, hooks)
     for name, explanation, _ in SYSTEMS:
         recipe = recipes[name]
         rows = _answers(trial(recipe, data, out / recipe.name, name, hooks), asked, out / recipe.name)

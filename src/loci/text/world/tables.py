@@ -1,4 +1,4 @@
-"""The tables a world is made of: names, cities, occupations, lemmas, as they stand in the TSV files next to this module.
+"""The tables a world is made of: names, cities, occupations, lemmas, as the TSV files next to this module have them.
 
 Knows nothing of people or sentences, and draws nothing. The order of rows is part of a world's bytes: cities stand by
 popularity, and a row added in the middle changes every world.
