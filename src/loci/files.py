@@ -11,6 +11,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ from loci.errors import LociError
 
 T = TypeVar("T")
 LARGEST_JSON = 1 << 28
+MARKED_WITHIN = 2000
+"""Characters at the beginning of a file in which it says that Loci wrote it."""
 
 
 def fsync_folder(folder: Path) -> None:
@@ -68,6 +71,9 @@ def writing(target: Path) -> Iterator[None]:
         raise
 
 
+_OWN_TEMPORARY = re.compile(r"\..+\.([0-9a-f]{8}|old)\.tmp")
+
+
 def _sibling(target: Path) -> Path:
     return target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
 
@@ -78,6 +84,8 @@ def atomic_file(target: str | Path) -> Iterator[Path]:
     target = Path(target)
     if target.is_dir():
         raise LociError("is a folder, a file was to be written here", path=target, remedy="choose another name")
+    if target.exists() and not target.is_file():  # the rename would take the place of a device
+        raise LociError("is no regular file", path=target, remedy="choose another name")
     temporary = _sibling(target)
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -102,6 +110,22 @@ def write_text(target: str | Path, text: str) -> None:
     """Write `text` atomically."""
     with atomic_writer(target) as handle:
         handle.write(text)
+
+
+def replace_own(target: str | Path, text: str, mark: str, kind: str) -> bool:
+    """Write `text`, which bears `mark` near its beginning, over nothing or over an older file with that mark.
+
+    Whatever else stands there is somebody's: a `LociError`. True when one was replaced.
+    """
+    target = Path(target)
+    assert mark in text[:MARKED_WITHIN]
+    if there := target.is_file():
+        with open(target, "rb") as handle:
+            own = mark.encode() in handle.read(4 * MARKED_WITHIN)
+        if not own:
+            raise LociError(f"is there already, and is no {kind} of Loci", path=target, remedy="choose another name")
+    write_text(target, text)
+    return there
 
 
 def write_json(target: str | Path, value: Any) -> None:
@@ -146,9 +170,10 @@ def atomic_folder(target: str | Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: str | Path) -> None:
-    """Delete the temporary siblings that a killed writer left in `folder`."""
+    """Delete the temporary siblings that a killed writer left in `folder`, and nobody else's."""
     for leftover in Path(folder).glob(".*.tmp"):
-        shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
+        if _OWN_TEMPORARY.fullmatch(leftover.name):
+            shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
 
 
 def sha256_file(path: str | Path) -> str:

@@ -91,8 +91,9 @@ def memory_gb() -> tuple[float, float]:
         sizes = {line.split(":")[0]: int(line.split()[1]) / 1e6 for line in lines if line.split()[1].isdigit()}
         return sizes["MemTotal"], sizes["MemAvailable"]
     except (OSError, KeyError, IndexError):
-        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
-        return pages, float("nan")
+        if not hasattr(os, "sysconf"):  # Windows
+            return float("nan"), float("nan")
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9, float("nan")
 
 
 def peak_memory_mb() -> float:

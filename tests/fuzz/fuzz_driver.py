@@ -30,8 +30,8 @@ from typing import NamedTuple
 GOOD = ("answered", "refused", "stopped")
 FAILURES = ("traceback", "hang", "excess", "unclear", "litter")
 OUTCOMES = GOOD + FAILURES
-SECONDS, WALL, MEMORY, FILE = 30, 150, 2 << 30, 1 << 30
-"""Limits of a case: seconds of the processor, seconds in all (it may wait for a busy machine), bytes."""
+SECONDS, WALL, MEMORY, FILE = 30, 600, 2 << 30, 1 << 30
+"""Limits of a case: seconds of the processor, seconds in all (on a busy machine it waits for others), bytes."""
 
 
 class Outcome(NamedTuple):

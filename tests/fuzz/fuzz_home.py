@@ -6,6 +6,7 @@ Made once by the server; a case works on a copy. Knows nothing of damage.
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 from pathlib import Path
 
@@ -72,7 +73,8 @@ def furnish(home: Path) -> None:
         Row("Where was Ana born?", "Porto", ("Porto",), "Ana", 0.9, (("Faro", 0.1),), group="pt", split="held-out"),
         Row("Where was Bo born?", "Oslo", ("Rome",), "Bo", 0.4, abstained=True, silence="unsure", split="taught"),
     ]
-    write_rows(home / "rows.jsonl", rows)
+    for name in ("rows.jsonl", "rows.parquet") if importlib.util.find_spec("pyarrow") else ("rows.jsonl",):
+        write_rows(home / name, rows)
     write_rows(home / "run" / "predictions" / "birth_dev.jsonl", rows)
     (home / "asked.tsv").write_text("Where was Ana born?\tPorto\nWhere was Bo born?\tRome\n", encoding="utf-8")
     (home / "theirs.tsv").write_text(
@@ -140,7 +142,37 @@ def _results(home: Path) -> None:
     (home / "measured.json").write_text(
         json.dumps({"condition": "c", "seed": 0, **dict.fromkeys(names, 1)}), encoding="utf-8"
     )
+    _large(home)
     _elsewhere(home)
+
+
+def _large(home: Path) -> None:
+    """What is made of a corpus too large for memory, and of a model too large for one process."""
+    import warnings
+
+    import torch
+
+    from loci.files import sha256_file
+    from loci.text.compiling import compile_corpus
+    from loci.training.checkpoint import TrainingState, load_model
+    from loci.training.distributed import Group
+    from loci.training.shards import save_shards
+
+    (home / "large").mkdir()
+    text = home / "large" / "wiki.txt"
+    text.write_bytes((home / "world" / "wiki.txt").read_bytes())
+    compile_corpus(text, home / "large" / "wiki.txt.compiled", sha256_file(text))
+    loaded = load_model(home / "run")
+    with warnings.catch_warnings(action="ignore"):  # that one process alone writes
+        save_shards(
+            home / "sharded",
+            loaded.model,
+            loaded.vocab,
+            about={"recipe": loaded.config["recipe"]},
+            state=TrainingState(1, 2, 4),
+            tensors={"random": torch.get_rng_state()},
+            group=Group(),
+        )
 
 
 def _elsewhere(home: Path) -> None:

@@ -92,7 +92,30 @@ def _repeat(data: bytes, rng: random.Random, _: Sequence[bytes]) -> bytes:
 def _long(data: bytes, rng: random.Random, _: Sequence[bytes]) -> bytes:
     at = rng.randrange(len(data) + 1)
     unit = rng.choice(
-        ("a", "A ", "A. ", "was ", "Ada Lovelace ", "é", "(", "[", '"', "{", "\t", ",", "0", "\n", " ", "'", "of ")
+        (
+            "a",
+            "A ",
+            "A. ",
+            "was ",
+            "Ada Lovelace ",
+            "é",
+            "(",
+            "[",
+            '"',
+            "{",
+            "\t",
+            ",",
+            "0",
+            "\n",
+            " ",
+            "'",
+            "of ",
+            "\r",
+            "?",
+            "<",
+            "#",
+            ". ",
+        )
     )
     return data[:at] + (unit * rng.choice(LENGTHS)).encode() + data[at:]
 
@@ -107,15 +130,19 @@ def _number(data: bytes, rng: random.Random, _: Sequence[bytes]) -> bytes:
 
 def _lines(data: bytes, rng: random.Random, _: Sequence[bytes]) -> bytes:
     lines = data.split(b"\n")
-    kind = rng.randrange(5)
+    kind = rng.randrange(6)
     if kind == 0:
         rng.shuffle(lines)
     elif kind == 1:
         lines = lines * rng.choice((2, 5, 50))
     elif kind == 2:
-        lines = [rng.choice(lines)] * rng.choice((1, 3, 1000))
+        lines = [rng.choice(lines)] * rng.choice((1, 3, 1000, 20_000))
     elif kind == 3:
         lines = [line for line in lines if rng.random() < 0.7]
+    elif kind == 4:  # many of a kind, each another
+        at = rng.randrange(len(lines))
+        times = min(rng.choice((50, 2000, 30_000)), LARGEST // (len(lines[at]) + 8))
+        lines[at : at + 1] = [lines[at] + str(number).encode() for number in range(times)]
     else:
         at = rng.randrange(len(lines))
         lines[at] = lines[at].replace(rng.choice((b"\t", b" ", b"?", b",", b".")), rng.choice(TOKENS).encode())

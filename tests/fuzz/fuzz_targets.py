@@ -6,6 +6,7 @@ reads JSON. Knows nothing of processes and limits.
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import shlex
 from pathlib import Path
@@ -92,6 +93,17 @@ def _answer(file: Path) -> None:
     remote.Server("http://127.0.0.1:1").ask_all("run", ["Where?"])
 
 
+def _mapped(file: Path) -> None:
+    """A compiled corpus of which one file was damaged, read through."""
+    from loci.text.compiled import read_large
+
+    corpus = read_large(file.parent.with_name("wiki.txt"))
+    assert corpus is not None
+    for line in corpus:
+        _ = (line.text, line.length, line.ids(corpus.vocab), corpus.about(line.subject))
+    _ = (list(corpus.by_subject), corpus.repeated, corpus.filled, corpus.raw)
+
+
 def _readers() -> None:
     from loci.answering.parts import _kept
     from loci.attention_lab.parses import read_conllu
@@ -110,6 +122,7 @@ def _readers() -> None:
     from loci.text.questions import Questions
     from loci.text.relations import read_relations
     from loci.text.world import WorldSpec, write_world
+    from loci.training.shards import consolidate
     from loci.web.trainings import read_new_metrics
 
     step, half = "checkpoints/step-00000004", "checkpoints/step-00000003"
@@ -121,12 +134,19 @@ def _readers() -> None:
             Reader(
                 f"run/{name}",
                 _load_run,
-                ("loci.manifest", "loci.training.checkpoint", "loci.training.shards", "loci.text.compiled"),
+                ("loci.manifest", "loci.training.checkpoint"),
             ),
         )
     for name in (f"{half}/state.json", f"{half}/state.safetensors", "run.json", ".lock.json", "metrics.jsonl"):
         TARGETS.add(f"resume {name}", Reader(f"half/{name}", _go_on, ("loci.training.run", "loci.training.lock")))
+    for name in ("corpus.json", "ids.npy", "offsets.npy", "subject_offsets.npy", "by_key.npy"):
+        TARGETS.add(f"compiled {name}", Reader(f"large/wiki.txt.compiled/{name}", _mapped, ("loci.text.compiled",)))
+    for name in ("shard-00001-model-00001-of-00001.safetensors", "state.json"):
+        shards = Reader(f"sharded/{name}", lambda file: consolidate(file.parent), ("loci.training.shards",))
+        TARGETS.add(f"sharded {name[:5]}", shards)
     TARGETS.add("rows", Reader("rows.jsonl", read_rows, ("loci.evaluation.rows",)))
+    if importlib.util.find_spec("pyarrow"):
+        TARGETS.add("rows in columns", Reader("rows.parquet", read_rows))
     TARGETS.add("rows compared", Reader("rows.jsonl", lambda file: read_entries([file])))
     asked = Questions.from_pairs([("Where was Ana born?", "Porto"), ("Where was Bo born?", "Rome")])
     for name in ("theirs.tsv", "rows.jsonl"):

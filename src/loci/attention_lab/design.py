@@ -17,18 +17,19 @@ from jaxtyping import Float
 from loci.attention_lab.distribution import Array, orthonormal, require_beta, softmax
 from loci.errors import LociError
 
-_TERM = re.compile(r"\s*([+-]?)\s*(\d+(?:\.\d+)?)?\s*\*?\s*([A-Za-z]\w*)")
+_TERM = re.compile(r" ?([+-]?) ?(\d+(?:\.\d+)?)? ?\*? ?([A-Za-z]\w*)")
 
 Sum = dict[str, float]
 
 
 def parse_sum(text: str) -> Sum:
     """`d + 2b` → {"d": 1, "b": 2}; `0` is the zero vector."""
-    if text.strip() == "0":
+    text = " ".join(text.split())
+    if text == "0":
         return {}
     terms: Sum = {}
     at = 0
-    while at < len(text.rstrip()):
+    while at < len(text):
         match = _TERM.match(text, at)
         if match is None or (at and not match[1]):
             raise LociError(

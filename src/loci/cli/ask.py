@@ -14,13 +14,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from loci.errors import LociError
+
+LONGEST = 10**6
+"""Characters of a question from standard input."""
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +78,7 @@ def ask(
         raise LociError("is a file, not a question", path=files[0], remedy=f"loci ask {run} --file {files[0]}")
     prompting = not questions and file is None and sys.stdin.isatty()
     if not questions and file is None and not prompting:
-        questions = tuple(line for line in map(str.strip, sys.stdin) if line)
+        questions = tuple(_piped())
         if not questions:
             remedy = 'loci ask RUN "Where was Alfred Mele born?", or --file FILE'
             raise LociError("nothing is asked", remedy=remedy)
@@ -127,6 +130,15 @@ def ask(
         _show(console, answer)
 
 
+def _piped() -> Iterator[str]:
+    """The lines of standard input that say anything; one without an end is not waited for."""
+    while line := sys.stdin.readline(LONGEST + 1):
+        if len(line) > LONGEST:
+            raise LociError("standard input: a line has no end", remedy="write one question on each line")
+        if line.strip():
+            yield line.strip()
+
+
 def _in_parts(
     stack: contextlib.ExitStack, group: Group, run: Path, loaded: LoadedModel
 ) -> Callable[[Answerer], Answerer]:
@@ -135,8 +147,9 @@ def _in_parts(
     from loci.cli.progress import ProgressBar
     from loci.training.run import PREDICTIONS, run_folder
 
-    home = run_folder(run)
-    folder, bar = home / PREDICTIONS / ".ask.parts" if home is not None else None, stack.enter_context(ProgressBar())
+    home, bar = run_folder(run), stack.enter_context(ProgressBar())
+    # A run that nobody may write to is asked as well; what is stopped then begins anew.
+    folder = home / PREDICTIONS / ".ask.parts" if home is not None and os.access(home, os.W_OK) else None
     return lambda answerer: stack.enter_context(
         InParts(answerer, loaded, group=group, folder=folder, told=bar.told_by(group))
     )

@@ -52,6 +52,7 @@ class Ratio:
         return self.script, self.what, self.against, spread, asked, self.note
 
 
+MARK = "Written by `make bench`."
 HEADINGS = ("benchmark", "what", "against", "ratio (range)", "asked for", "note")
 
 
@@ -75,7 +76,7 @@ def bench(
     from rich.table import Table
 
     from loci import machine
-    from loci.files import write_text
+    from loci.files import replace_own
 
     console = Console(stderr=True)
     found: list[Ratio] = []
@@ -92,8 +93,8 @@ def bench(
             table.add_row(*row.cells())
         Console(highlight=False, markup=False).print(table)
     if out is not None:
-        write_text(out, markdown(found, about.describe(), quick=quick))
-        console.print(f"written: {out}", markup=False)
+        replaced = replace_own(out, markdown(found, about.describe(), quick=quick), MARK, "page")
+        console.print(f"written: {out}" + (" (replaced)" if replaced else ""), markup=False)
     return 0
 
 
@@ -154,7 +155,7 @@ def markdown(found: list[Ratio], machine: str, *, quick: bool) -> str:
     lines = [
         "# Benchmarks",
         "",
-        "Written by `make bench`. Every figure is a ratio measured in one run of a script in `benchmarks/`, on the",
+        f"{MARK} Every figure is a ratio measured in one run of a script in `benchmarks/`, on the",
         "machine below: the median over the repeats, their range, and what the project asks for.",
         "",
         f"Machine: {machine}.",

@@ -186,7 +186,7 @@ def _cell(cell: object, stacked: bool) -> str:
     from loci.report.page import Markup
 
     if isinstance(cell, Markup):
-        return html.unescape(re.sub("<[^>]*>", "", cell))
+        return html.unescape(re.sub("<[^<>]*>", "", cell))
     if stacked and isinstance(cell, Rate | Estimate):
         return str(cell).replace(" (", "\n").replace(", ", "\n").rstrip(")")
     return "–" if cell is None else decimal(cell) if isinstance(cell, float) else str(cell)

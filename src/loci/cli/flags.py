@@ -32,11 +32,6 @@ BOUNDS = {
     "length": (1, 10**7),
     "order": (1, 100),
     "n": (1, 10_000),
-    "n_layer": (1, 10_000),
-    "n_head": (1, 10_000),
-    "n_embd": (1, 10**6),
-    "vocab_size": (1, 10**7),
-    "bottleneck_dim": (1, 10**6),
     "batch": (1, 10**9),
     "lines": (0, 10_000),
     "limit": (0, 10**12),
@@ -46,6 +41,8 @@ BOUNDS = {
     "port": (0, 65535),
     "queue": (1, 10_000),
 }
+MOST_CHARACTERS = 10**7
+"""Of all texts that a command writes: hours of writing."""
 
 OPTIONS = (
     tyro.conf.FlagCreatePairsOff,  # nobody types --no-resume
@@ -69,6 +66,9 @@ def _readable(command: Callable[..., Any]) -> Callable[..., Any]:
         for name, (least, most) in BOUNDS.items():
             if isinstance(value := kwargs.get(name), int) and not least <= value <= most:
                 raise LociError(f"--{name.replace('_', '-')} must be from {least} to {most:,}, it is {value}")
+        if (characters := kwargs.get("samples", 1) * kwargs.get("length", 1)) > MOST_CHARACTERS:
+            what = f"--samples times --length is {characters:,}, at most {MOST_CHARACTERS:,} characters are written"
+            raise LociError(what, remedy="ask for fewer or shorter texts")
         return command(*args, **kwargs)
 
     hints = typing.get_type_hints(command, include_extras=True)

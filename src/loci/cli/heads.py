@@ -54,7 +54,7 @@ def heads(
         for seed in range(seeds)
     ]
     if out is not None:
-        heads_page(run.name, conllu.name, sentences, report, twins).write(out)
+        written = heads_page(run.name, conllu.name, sentences, report, twins).write(out)
     chance = pooled_rates(twins)
     if json:
         counts = {"read": len(sentences.parses), "unknown": sentences.unknown, "too_long": sentences.too_long}
@@ -88,4 +88,4 @@ def heads(
         "dependent: a word looks back at its head; head: a head at its dependent; either: any arc, the later word looks"
     )
     if out is not None:
-        print(f"page: {out}")
+        print(written)

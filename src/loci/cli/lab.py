@@ -77,7 +77,7 @@ def lab(
     if page is not None:
         from loci.report.attention.lab_page import lab_page
 
-        lab_page(name, exercise, result).write(page)
+        written = lab_page(name, exercise, result).write(page)
     if json:
         print_json({"name": name, **exercise.to_dict(), **vars(result), "page": page})
         return
@@ -86,4 +86,4 @@ def lab(
         print_table(result.columns, result.rows)
     print(*result.findings, sep="\n")
     if page is not None:
-        print(f"page: {page}")
+        print(written)

@@ -51,7 +51,7 @@ def look(
         found = Answer(question, subject, None, answer or "", 0.0, 0.0, False)
     generator = torch.Generator().manual_seed(seed)
     view = look_at(loaded.model, loaded.vocab, found, generator=generator, given=answer, subject=subject, draws=draws)
-    look_page(view, run.name).write(out)
+    written = look_page(view, run.name).write(out)
     trace, corrupted = view.trace, float(view.trace.corrupted.mean())
     if json:
         causal_trace = {
@@ -75,4 +75,4 @@ def look(
     print(
         f"with noise on the name the log-probability of its first character is {corrupted:.2f}, not {trace.clean:.2f}"
     )
-    print(f"page: {out}")
+    print(written)

@@ -12,9 +12,11 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import TextIO, cast
 
 from loci import __version__
 from loci.cli.commands import COMMANDS
+from loci.cli.terminal import HarmlessOutput
 from loci.errors import LociError
 from loci.files import said_by_system
 from loci.registry import import_file, load_plugins
@@ -46,14 +48,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     args = list(sys.argv[1:] if argv is None else argv)
     _usable_terminal()
-    code = _guarded(args)
-    try:
-        sys.stdout.flush()  # here, where a full disk is still one line, and not at the interpreter's end
-    except BrokenPipeError:
-        _give_up_output()
-    except OSError as error:
-        _give_up_output()
-        return _failed(args, str(said_by_system(error, "standard output"))) if code == 0 else code
+    with contextlib.redirect_stdout(cast(TextIO, HarmlessOutput(sys.stdout))):
+        code = _guarded(args)
+        try:
+            sys.stdout.flush()  # here, where a full disk is still one line, and not at the interpreter's end
+        except BrokenPipeError:
+            _give_up_output()
+        except OSError as error:
+            _give_up_output()
+            return _failed(args, str(said_by_system(error, "standard output"))) if code == 0 else code
     return code
 
 
@@ -72,7 +75,9 @@ def _guarded(args: list[str]) -> int:
     except BrokenPipeError:  # the reader of our output (head, a closed pager) went away: not an error
         _give_up_output()
         return 0
-    except MemoryError:
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "can't allocate memory" not in str(error):  # torch's own words
+            raise
         return _failed(args, "this machine's memory is not enough (ask for less, or use a larger machine)")
     except OSError as error:  # a full disk, a folder without rights: the system says what it is, in one line
         if error.filename is None:

@@ -12,9 +12,6 @@ from pathlib import Path
 from loci.cli.output import print_json, print_table
 from loci.errors import LociError
 
-MOST_CHARACTERS = 10**7
-"""At each setting of the sampler."""
-
 
 def repetition(
     run: Path | None = None,
@@ -60,11 +57,6 @@ def repetition(
 
     if length <= n:
         raise LociError(f"--length must be more than --n, they are {length} and {n}")
-    if samples * length > MOST_CHARACTERS:
-        raise LociError(
-            f"--samples times --length is {samples * length:,}, at most {MOST_CHARACTERS:,} characters are generated",
-            remedy="ask for fewer or shorter texts",
-        )
     lines = read_lines(text if text is not None else _corpus_of(run))
     loaded = load_model(run) if run is not None else None
     vocab = loaded.vocab if loaded is not None else None
@@ -81,7 +73,8 @@ def repetition(
         greedy = {name: generate(GREEDY)[0] for name, generate in generators.items()}
         start, decode = material.beginnings[0], material.vocab.decode
         examples = [(name, start, decode(ids), find_loop(ids, least=2 * n)) for name, ids in greedy.items()]
-        repetition_page(sweeps, examples, n=n, reference=reference, length=length, seed=seed).write(out)
+        page = repetition_page(sweeps, examples, n=n, reference=reference, length=length, seed=seed)
+        written = page.write(out)
     if json:
         print_json({"models": sweeps, "text_itself": reference, "page": out})
         return
@@ -95,7 +88,7 @@ def repetition(
     if reference is not None:
         print(f"the text itself: seq-rep-{n} {reference:.3f}")
     if out is not None:
-        print(f"page: {out}")
+        print(written)
 
 
 def _corpus_of(run: Path | None) -> Path:

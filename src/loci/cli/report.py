@@ -68,7 +68,7 @@ def report(
     if json:
         print_json(found.as_dict())
         return
-    comparison_report(found, title=title, seed=seed).page().write(out)
+    written = comparison_report(found, title=title, seed=seed).page().write(out)
     rows = [
         ("" if number else entry.name, split, entry.files[split], rate)
         for _, entry, card in found
@@ -80,4 +80,4 @@ def report(
     for entry in found.entries:
         if (calibration := entry.context.calibration) is not None:
             print(f"{entry.name}: with its calibration, fitted on {calibration.questions}")
-    print(f"page: {out}")
+    print(written)

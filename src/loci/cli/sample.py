@@ -8,7 +8,6 @@ examples:
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +76,7 @@ def sample(
     for number in range(1, samples + 1):
         if samples > 1:
             print(f"--- {number} of {samples}")
-        _write(prompt)
+        print(prompt, end="", flush=True)
         for index in stream(loaded.model, ids, length=length, **options):
-            _write(loaded.vocab.symbols[index])
+            print(loaded.vocab.symbols[index], end="", flush=True)
         print()
-
-
-def _write(text: str) -> None:
-    """Write at once; control characters of the corpus are spelled out, line ends and tabs are meant."""
-    from loci.text.findings import visible
-
-    sys.stdout.write("".join(character if character in "\n\t" else visible(character) for character in text))
-    sys.stdout.flush()

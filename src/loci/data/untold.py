@@ -19,10 +19,12 @@ _NAMES_AND_NUMBERS = re.compile(rf"(?:{_NAME}|\d+|,|\s)+")
 _SHORT_WORD_BEFORE = re.compile(rf"(?:^|(?<=[\s(,]))(?:[^\W\d_]{{1,4}} )?(?:{_NAME},? )*$")
 _NAMES_AFTER = re.compile(rf"(?:,? {_NAME})*")
 _REST_AFTER = re.compile(rf"(?:[ ,]+(?:{_NAME}|\d+))*")
-_EMPTY_BRACKETS = re.compile(r" ?\( *[,;]* *\)")
+_EMPTY_BRACKETS = re.compile(r" ?\((?: *[,;])* *\)")
 _LOOSE_SPACE = re.compile(r" (?=[,;)])")
 _WHOLE_SENTENCES = 0.8
 _NARROW = 0.5
+_FAR = 200
+"""Characters before an answer in which the names next to it begin."""
 
 
 def without_answer(text: str, answer: str, rng: np.random.Generator) -> str:
@@ -46,7 +48,7 @@ def _sentences(text: str) -> list[str]:
 
 def _narrow(text: str, start: int, stop: int) -> tuple[int, int]:
     """The answer, the names next to it and the short word before: "in Columbus, Ohio"."""
-    before = _SHORT_WORD_BEFORE.search(text[:start])
+    before = _SHORT_WORD_BEFORE.search(text, max(0, start - _FAR), start)
     after = _NAMES_AFTER.match(text, stop)
     return before.start() if before else start, after.end() if after else stop
 

@@ -35,7 +35,7 @@ def _read(source: Source, questions: Questions) -> list[Row]:
     if first.strip() == "[" or first.lstrip().startswith(("[{", "[[")):
         raise LociError("is a JSON list", line=1, remedy="write one object per line, without the brackets")
     if first.lstrip().startswith("{"):
-        rows = list(numbered_rows(source, question=""))
+        rows = list(numbered_rows(source.path, enumerate(lines, start=1), question=""))
     elif any("\t" in line for line in lines):
         rows = _table_rows(source, lines)
     else:
@@ -108,4 +108,5 @@ def _by_question(source: Source, rows: _Numbered, questions: Questions) -> list[
         message = f"{len(rows)} predictions for {len(questions)} questions: none for {shown(missing[0].text)}"
         remedy = f"{len(missing)} questions lack one; write an empty prediction where the system said nothing"
         raise LociError(message, path=source.path, remedy=remedy)
-    return [waiting[question.text].pop(0)[1] for question in questions]
+    given_in_order = {text: iter(given) for text, given in waiting.items()}
+    return [next(given_in_order[question.text])[1] for question in questions]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from loci.errors import LociError, naming
 from loci.files import atomic_file, atomic_writer, parse_json
 from loci.text.match import is_accepted
 from loci.text.questions import subject_hash
-from loci.text.source import Source, has_surrogate, load_sound
+from loci.text.source import LARGEST, has_surrogate, numbered_lines
 
 TAUGHT, HELD_OUT, UNSTATED, NEVER_READ = "taught", "held-out", "unstated", "never-read"
 """Splits of people: asked about in training; only read about; read about, but not the fact; never read about. Rows may
@@ -30,7 +31,7 @@ UNKNOWABLE = frozenset({UNSTATED, NEVER_READ})
 _REMEDY = "a row is a JSON object with at least question and prediction; see docs/formats.md"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One question, what was expected, and what a model said."""
 
@@ -84,8 +85,7 @@ def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
         return
     with atomic_writer(path) as handle:
         for row in rows:
-            # A row is flat, so `vars` says all that `asdict` would, several times sooner.
-            handle.write(json.dumps(vars(row), ensure_ascii=False) + "\n")
+            handle.write(json.dumps(_values(row), ensure_ascii=False) + "\n")
 
 
 def read_rows(path: str | Path) -> list[Row]:
@@ -93,7 +93,7 @@ def read_rows(path: str | Path) -> list[Row]:
     if Path(path).suffix == ".parquet":
         rows = _rows_of_parquet(Path(path))
     else:
-        rows = [row for _, row in numbered_rows(load_sound(path))]
+        rows = [row for _, row in numbered_rows(Path(path), numbered_lines(path))]
     if not rows:
         raise LociError("holds no prediction rows", path=path, remedy=_REMEDY)
     return rows
@@ -107,34 +107,47 @@ def _pyarrow(module: str = "pyarrow") -> Any:
         raise LociError("Parquet files need pyarrow", remedy=remedy) from None
 
 
+def _values(row: Row) -> dict[str, Any]:
+    """A row is flat, so this says all that `asdict` would, several times sooner."""
+    return {name: getattr(row, name) for name in _FIELDS}
+
+
 def _as_columns(row: Row) -> dict[str, Any]:
     """A row with alternatives as records: a column has one kind of value."""
     alternatives = [{"text": text, "probability": p} for text, p in row.alternatives]
-    return {**vars(row), "answers": list(row.answers), "alternatives": alternatives}
+    return {**_values(row), "answers": list(row.answers), "alternatives": alternatives}
 
 
 def _rows_of_parquet(path: Path) -> list[Row]:
     try:
-        found = _pyarrow("pyarrow.parquet").read_table(path).to_pylist()
+        reader = _pyarrow("pyarrow.parquet")
+        about = reader.read_metadata(path)
+        size = sum(about.row_group(n).total_byte_size for n in range(about.num_row_groups))
+        if max(size, about.num_rows) > LARGEST:  # a small file that says it is large is not unpacked to see
+            raise LociError(f"unpacks to over {LARGEST >> 20:,} MB", path=path, remedy="split it into several files")
+        found = reader.read_table(path).to_pylist()
     except LociError:
         raise
     except Exception as error:  # its readers raise many kinds
-        raise LociError(f"cannot be read as Parquet: {error}", path=path) from None
+        reason = " ".join(str(error).split())[:200]
+        raise LociError(f"cannot be read as Parquet: {reason}", path=path, remedy=_REMEDY) from None
     rows = []
     for number, data in enumerate(found, start=1):
         pairs = [[one.get("text"), one.get("probability")] for one in data.get("alternatives") or ()]
         try:
             rows.append(row_from_json(json.dumps({**data, "alternatives": pairs}, ensure_ascii=False)))
         except (LociError, TypeError) as error:
-            raise LociError(f"row {number}: {error}", path=path) from None
+            raise LociError(f"row {number}: {error}", path=path, remedy=_REMEDY) from None
     return rows
 
 
-def numbered_rows(source: Source, *, question: str | None = None) -> Iterator[tuple[int, Row]]:
-    """The rows of a text of JSON lines, each with its line number; `question` stands in where a row has none."""
-    for number, line in enumerate(source.lines(), start=1):
+def numbered_rows(
+    path: Path | None, lines: Iterable[tuple[int, str]], *, question: str | None = None
+) -> Iterator[tuple[int, Row]]:
+    """The rows of JSON lines, each with its line number; `question` stands in where a row has none."""
+    for number, line in lines:
         if line.strip():
-            with naming(source.path, line=number, remedy=_REMEDY):
+            with naming(path, line=number, remedy=_REMEDY):
                 row = row_from_json(line, question=question)
             yield number, row
 
@@ -160,9 +173,10 @@ def row_from_json(line: str, *, question: str | None = None) -> Row:
         if escaped and has_surrogate(json.dumps(value, ensure_ascii=False)):
             raise LociError(f"field {name!r} has half a character", remedy="write it anew: UTF-8 has no such thing")
         if value is not None:
-            values[name] = value
-    values["answers"] = tuple(values.get("answers", ()))
-    values["alternatives"] = tuple((text, p) for text, p in values.get("alternatives", ()))
+            # Places, relations and hashes come again and again: a million rows hold each once.
+            values[name] = sys.intern(value) if isinstance(value, str) and name != "question" else value
+    values["answers"] = tuple(map(sys.intern, values.get("answers", ())))
+    values["alternatives"] = tuple((sys.intern(text), p) for text, p in values.get("alternatives", ()))
     return Row(**values)
 
 

@@ -19,9 +19,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from loci.errors import LociError
+from loci.machine import memory_gb
 from loci.model import GPT
 from loci.model.cache import Cache
+from loci.model.cost import model_cost
 
+LARGE = 1 << 20
+"""Remembered characters of all rows from which on their memory is counted first."""
 #: Ids of one prompt, in any of the forms callers have them.
 Prompt = Sequence[int] | NDArray[np.integer] | Tensor
 
@@ -164,6 +168,7 @@ class Context:
         shared = 0
         self.cache = None
         if useful:
+            _require_memory(self.model, self.rows, capacity)
             shared = _common_prefix(ids, int(widths.min()) - 1)
             self.cache = self.model.make_cache(1 if shared else self.rows, capacity)
             if shared:  # questions of one template begin alike: their beginning is read once
@@ -174,6 +179,18 @@ class Context:
             self.cache.clock.set_lengths(widths)
         last = hidden[torch.arange(self.rows, device=self.device), widths - 1 - shared]
         return self.model.logits(last)
+
+
+def _require_memory(model: GPT, rows: int, capacity: int) -> None:
+    """Refuse to remember more than half of this machine's memory holds."""
+    if rows * capacity < LARGE:
+        return
+    wanted = model_cost(model.config, 1).total.cache_bytes * rows * capacity / 1e9
+    if wanted > memory_gb()[0] / 2:
+        raise LociError(
+            f"remembering {rows:,} texts of {capacity:,} characters takes {wanted:,.0f} GB",
+            remedy="ask for fewer or shorter texts, or a smaller context",
+        )
 
 
 def _common_prefix(ids: Int[Tensor, "B T"], most: int) -> int:
@@ -196,6 +213,9 @@ def start_context(
     rows = torch.tensor([numbers.setdefault(prompt.numpy().tobytes(), len(numbers)) for prompt in prompts])
     distinct = [torch.frombuffer(bytearray(key), dtype=torch.long) for key in numbers]
     context = Context(model, distinct, room=room, window=window, use_cache=use_cache)
+    if context.caching:
+        longest = context.widest + room
+        _require_memory(model, len(prompts), min(longest, context.window.size if context.window else longest))
     logits = context.start()
     if len(distinct) < len(prompts):
         context.select(rows)

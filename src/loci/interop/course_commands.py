@@ -22,7 +22,7 @@ from loci.generation.decode import generate
 from loci.interop.course_lines import model_lines, rows_of_lines, score_lines
 from loci.interop.course_notes import YEARS, how_made
 from loci.interop.course_params import COURSE_VARIANTS, PERCEIVER_FORMS, course_variant, from_course, to_course
-from loci.interop.course_training import replacing, say_all, train
+from loci.interop.course_training import replacing, require_replaceable, say_all, train
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, VARIANTS, GPTConfig
 from loci.recipes.course import COURSE_MODEL, FINETUNE_EPOCHS, FIXES, PRETRAIN_EPOCHS, finetune_stage, pretrain_stage
@@ -172,6 +172,8 @@ def evaluate(
         raise LociError("has no answers to score by", path=questions, remedy="say --outputs_path to keep the answers")
     if outputs is not None and outputs.is_dir():
         raise LociError("is a folder, the answers were to be written here", path=outputs)
+    if outputs is not None and outputs.resolve() in [one.resolve() for one in _read_files(course, reading, questions)]:
+        raise LociError("is read and would be written over", path=outputs, remedy="choose another --outputs_path")
     texts = _as_asked(asked, course)
     model = course.load(reading)
     say_all(hooks, model_lines(course.corpus, model, course.year))
@@ -183,6 +185,10 @@ def evaluate(
         write_text(outputs, "".join(f"{line}\n" for line in lines))
     say_all(hooks, score_lines(rows, outputs))
     return rows
+
+
+def _read_files(course: Course, *others: Path) -> list[Path]:
+    return [*others, *([course.corpus.path] if course.corpus.path is not None else [])]
 
 
 def greedy_answers(model: GPT, course: Course, texts: Sequence[str]) -> list[str]:
@@ -218,6 +224,7 @@ def export_params(run: Path, out: Path, hooks: Hooks = Hooks()) -> str:
     for name, value in COURSE_MODEL.items():
         if (own := getattr(loaded.model.config, name)) != value:
             raise LociError(f"its {name} is {own}, the course's commands read {value} only", path=run)
+    require_replaceable(out)
     replacing(out, hooks)
     write_params(out, to_course(loaded.model))
     return variant

@@ -22,7 +22,7 @@ from loci.pipeline import carry_out
 from loci.training.checkpoint import FINAL, latest, load_model
 from loci.training.plan import Recipe
 from loci.training.reports import Observer, Outcome, StepReport
-from loci.training.run import holds_run, other_training, read_run
+from loci.training.run import foreign_files, holds_run, other_training, read_run
 from loci.training.sources import TrainingData
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ def train(
 ) -> Outcome:
     """Start, go on with, or reuse the run next to the params file; write the file once the run is finished."""
     run, (stage,) = run_folder(writing), recipe.stages
-    if writing.is_dir():
-        raise LociError("is a folder, a .params file was to be written here", path=writing)
+    require_replaceable(writing)
     resume = _resumable(run, recipe, data, hooks)
     try:
         run.mkdir(parents=True, exist_ok=True)  # now, not after hours: a place that cannot be written to
@@ -139,9 +138,21 @@ def _resumable(run: Path, recipe: Recipe, data: TrainingData, hooks: Hooks) -> b
             path=run,
             remedy="finish it with its own command, or remove the folder",
         )
+    if others := foreign_files(run):
+        raise LociError(f"is to be replaced, and also holds {others[0]}", path=run, remedy="move that elsewhere")
     hooks.note(f"replacing {run}, a finished training ({info.recipe.note})")
     shutil.rmtree(run)
     return False
+
+
+def require_replaceable(params: Path) -> None:
+    """Refuse to write a .params file over anything but another one."""
+    if params.is_dir():
+        raise LociError("is a folder, a .params file was to be written here", path=params)
+    if params.is_file():
+        with open(params, "rb") as handle:
+            if (begin := handle.read(2)) and begin != b"PK" and begin[:1] != b"\x80":  # an archive, or an old pickle
+                raise LociError("is there already, and is no .params file", path=params, remedy="choose another name")
 
 
 def replacing(file: Path, hooks: Hooks) -> None:

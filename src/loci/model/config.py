@@ -15,8 +15,10 @@ from loci.errors import LociError
 NORMS = ("layer", "rms")
 ACTIVATIONS = ("gelu", "gelu-tanh", "relu2")
 LARGEST = 10**6
-"""Of any size: more is a slip of the keyboard."""
-SIZES = ("vocab_size", "block_size", "n_layer", "n_head", "n_embd", "bottleneck_dim", "local_window", "qk_width")
+"""Of any number: more is a slip of the keyboard."""
+SIZES = dict.fromkeys(("vocab_size", "block_size", "n_embd", "bottleneck_dim", "local_window", "qk_width"), LARGEST)
+SIZES |= {"n_layer": 1_000, "n_head": 10_000}
+"""The most of each size; layers are built one by one, and thousands of them take minutes."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +69,10 @@ class GPTConfig:
     """A second embedding of each character, mixed into the values of every layer with a trained weight."""
 
     def __post_init__(self) -> None:
-        for name in SIZES:
-            if (size := getattr(self, name)) is not None and not 1 <= size <= LARGEST:
-                bound = "at least 1" if size < 1 else f"at most {LARGEST:,}"
-                raise LociError(f"{name} must be {bound}, it is {size:,}")
+        for name, most in SIZES.items():
+            if (size := getattr(self, name)) is not None and not 1 <= size <= most:
+                bound = "at least 1" if size < 1 else f"at most {most:,}"
+                raise LociError(f"{name} must be {bound}, it is {size:,}", remedy="choose another size")
         if self.n_embd % self.n_head:
             raise LociError(
                 f"n_embd {self.n_embd} is not divisible by n_head {self.n_head}",
@@ -83,8 +85,10 @@ class GPTConfig:
             if getattr(self, name) not in allowed:
                 raise LociError(f"{name} must be one of {', '.join(allowed)}, it is {getattr(self, name)!r}")
         for name in ("logit_soft_cap", "temperature"):
-            if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise LociError(f"{name} must be positive, it is {getattr(self, name)}")
+            if (value := getattr(self, name)) is not None and not 0 < value <= LARGEST:
+                raise LociError(f"{name} must be positive and at most {LARGEST:,}, it is {value}")
+        if not abs(self.up_scale) <= LARGEST:
+            raise LociError(f"up_scale must be at most {LARGEST:,}, it is {self.up_scale}")
         self._ask_axes()
 
     def _ask_axes(self) -> None:

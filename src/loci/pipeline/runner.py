@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -38,6 +39,9 @@ from loci.training.run import holds_run, keep, labels_file, open_run, read_run, 
 from loci.training.shards import restore
 from loci.training.sources import TrainingData, make_stream
 from loci.training.step import HERE
+
+SAMPLE = 1000
+"""Lines and questions whose length is looked at before training."""
 
 
 def carry_out(
@@ -69,7 +73,9 @@ def carry_out(
     resume = holds_run(run) if resume is None else resume
     keep_freed_memory()
     _require_possible(recipe, data)
-    require_memory(model_cost(model_config(recipe, data), 1, 1).total.parameters, parallel, group, placement.device)
+    config = model_config(recipe, data)
+    parameters, kept = model_cost(config, 1, 1).total.parameters, _kept_bytes(recipe, data, config, group.world)
+    require_memory(parameters, parallel, group, placement.device, kept)
     with contextlib.ExitStack() as stack:
         if group.first:
             require_folder(run, resume=resume)
@@ -183,6 +189,16 @@ def _start(
 def model_config(recipe: Recipe, data: TrainingData) -> GPTConfig:
     """The model of a recipe; the vocabulary's size is the data's."""
     return GPTConfig.from_dict({**recipe.model, "vocab_size": len(data.vocab)})
+
+
+def _kept_bytes(recipe: Recipe, data: TrainingData, config: GPTConfig, world: int) -> int:
+    """What the largest step keeps for its backward pass, if no example is longer than the mean: batches take more."""
+    lengths = [[line.length for line in data.corpus.lines[:SAMPLE]]]
+    if data.questions is not None:
+        lengths.append([row.example_length() for row in data.questions.rows[:SAMPLE]])
+    length = min(sum(own) // max(1, len(own)) for own in lengths)
+    rows = max(math.ceil(stage.batch_size / (stage.accumulate * world)) for stage in recipe.stages)
+    return model_cost(config, max(1, min(length, config.block_size - 1)), rows).total.activation_bytes
 
 
 def _require_possible(recipe: Recipe, data: TrainingData) -> None:

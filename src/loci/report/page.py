@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from loci import __version__
 from loci.evaluation.metrics import Estimate, Rate, decimal
-from loci.files import write_text
+from loci.files import replace_own
 from loci.report.style import template
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _NUMERAL = re.compile(r"[<+−]?\s?\d[\d.,]*(\s%)?|–")
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:"
 
 
+GENERATOR = '<meta name="generator" content="loci '
+"""By which a page of Loci is known."""
 WIDE = 7
 """Columns beyond which a table sets intervals below their numbers, to stay within a screen."""
 
@@ -136,7 +138,7 @@ class Page:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<meta name="generator" content="loci {__version__}">\n<title>{html.escape(self.title)}</title>\n'
+            f'{GENERATOR}{__version__}">\n<title>{html.escape(self.title)}</title>\n'
             # An empty icon keeps browsers from asking a server for one.
             f'<link rel="icon" href="data:,">\n<style>\n{_resource("page.css")}</style>\n</head>\n<body>\n'
             f'<header class="page"><h1>{html.escape(self.title)}</h1>{subtitle}{nav}</header>\n<main>\n'
@@ -145,9 +147,10 @@ class Page:
             "This page is one file and needs no network.</p></footer>\n" + self._scripts() + "</body>\n</html>\n"
         )
 
-    def write(self, path: str | Path) -> None:
-        """Write the page, atomically."""
-        write_text(path, self.html())
+    def write(self, path: str | Path) -> str:
+        """Write the page, over an older page of Loci if need be and over nothing else; returns what to say of it."""
+        replaced = replace_own(path, self.html(), GENERATOR, "page")
+        return f"page: {path}" + (" (replaced)" if replaced else "")
 
     def _scripts(self) -> str:
         if not self._figures:
@@ -190,7 +193,7 @@ def _text(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"<[^>]*>|[*`_]", "", text)
+    return re.sub(r"<[^<>]*>|[*`_]", "", text)
 
 
 def _caption(caption: str) -> str:

@@ -30,6 +30,7 @@ from loci.manifest import read_manifest, require_files
 from loci.text.compiling import ABOUT, FORMAT, KIND, About, Array, compile_corpus, name_hash
 from loci.text.corpus import Corpus, Line
 from loci.text.findings import Finding
+from loci.text.source import has_surrogate
 from loci.text.subjects import SubjectIndex, subject_key, without_article
 from loci.text.vocab import Vocab
 
@@ -71,11 +72,30 @@ def _opened(folder: Path, path: Path, digest: str) -> CompiledCorpus | None:
         if about.sha256 != digest:
             return None
         require_files(folder, manifest, [ABOUT, *(f"{name}.npy" for name in _ARRAYS)], remedy=_REMEDY)
-    except LociError:
+        # As plain arrays over the mapped pages: numpy looks up single numbers of a memmap several times slower.
+        arrays = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in _ARRAYS}
+        return CompiledCorpus(path, about, arrays) if _fit_together(about, arrays) else None
+    except (LociError, ValueError, OSError, EOFError):
         return None  # damaged, or of another version: compiled anew
-    # As plain arrays over the mapped pages: numpy looks up single numbers of a memmap several times slower.
-    arrays = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in _ARRAYS}
-    return CompiledCorpus(path, about, arrays)
+
+
+def _fit_together(about: About, arrays: Mapping[str, Array]) -> bool:
+    """Whether every place that the arrays name is one of the text: the folder may come from a stranger."""
+    ids, offsets, names = arrays["ids"], arrays["offsets"], arrays["subject_offsets"]
+    one_row = all(array.ndim == 1 and array.dtype.kind in "iu" for array in arrays.values())
+    if not one_row or len(offsets) < 2 or len(names) != len(offsets) or not about.symbols:
+        return False
+    lines = len(offsets) - 1
+    return (
+        all(len(symbol) == 1 and not has_surrogate(symbol) for symbol in about.symbols)
+        and (int(offsets[0]), int(offsets[-1])) == (0, len(ids))
+        and (int(names[0]), int(names[-1])) == (0, len(arrays["subjects"]))
+        and bool((np.diff(offsets) > 0).all() and (np.diff(names) >= 0).all())
+        and all(len(arrays[name]) == lines for name in ("names", "keys", "by_key"))
+        and int(arrays["by_key"].min()) >= 0
+        and int(arrays["by_key"].max()) < lines
+        and int(ids.max()) < len(about.symbols)
+    )
 
 
 class MappedLine(Line):
@@ -210,7 +230,7 @@ class CompiledCorpus(Corpus):
     def subject(self, index: int) -> str:
         """The subject of a line."""
         begin, end = self.arrays["subject_offsets"][index : index + 2]
-        found = self.arrays["subjects"][begin:end].tobytes().decode() or self.added.get(index, "")
+        found = self.arrays["subjects"][begin:end].tobytes().decode(errors="replace") or self.added.get(index, "")
         return without_article(found) if self.bare else found
 
     @property

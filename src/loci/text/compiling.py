@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from loci.files import atomic_folder, write_json
 from loci.manifest import hashes_of, write_manifest
 from loci.text.formats import corpus_format
-from loci.text.source import Source
+from loci.text.source import LARGEST, LONGEST_LINE, Source
 from loci.text.subjects import certain_subject, find_subjects, subject_key
 from loci.text.vocab import MASK, PAD
 
@@ -48,6 +48,8 @@ def _blocks(path: Path) -> Iterator[str]:
         rest = b""
         while block := handle.read(_BLOCK):
             whole, newline, rest = (rest + block).rpartition(b"\n")
+            if len(rest) > LONGEST_LINE:
+                raise _NotPlain
             if newline:
                 yield (whole + newline).decode()
         if rest:
@@ -111,14 +113,15 @@ def _subjects(path: Path, n_lines: int) -> dict[str, Array]:
     lines = (line for text in _blocks(path) for line in text.removesuffix("\n").split("\n"))
     named = filled = 0
     found: list[bytes] = []
+    too_large = path.stat().st_size > LARGEST  # to look at all lines together
     for line in lines:
         name, like_one = certain_subject(line)
         named, filled = named + like_one, filled + bool(line.strip())
-        if not name and line.strip():
+        if not name and line.strip() and not too_large:
             break
         found.append(name.encode())
     else:
-        if named * 2 >= filled:
+        if too_large or named * 2 >= filled:
             return _subject_arrays(found)
     # Some line does not begin with its subject's name: the other rules look at all lines together.
     texts = [line for text in _blocks(path) for line in text.removesuffix("\n").split("\n")]

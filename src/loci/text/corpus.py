@@ -73,15 +73,15 @@ class Corpus:
         return f"Corpus({name}{len(self.lines):,} lines about {len(self.by_subject):,} subjects)"
 
     @classmethod
-    def read(cls, path: str | Path) -> Corpus:
+    def read(cls, path: str | Path, *, mapped: bool = True) -> Corpus:
         """Read a file, or a folder's wiki.txt, corpus.txt or only *.txt. Repairs made are in `repairs`.
 
-        A large file is compiled once and mapped into memory (`loci.text.compiled`).
+        A large file is compiled once and mapped into memory (`loci.text.compiled`), unless `mapped` is False.
         """
         from loci.text import compiled  # later: it builds on this module
 
         file = find_corpus(path)
-        if compiled.is_large(file) and (found := compiled.read_large(file)) is not None:
+        if mapped and compiled.is_large(file) and (found := compiled.read_large(file)) is not None:
             return found
         parsed = parse_corpus(load(file))
         raise_first_error(parsed.findings)

@@ -276,7 +276,7 @@ def _related(rows: Rows, notes: Notes, *, plain: bool) -> list[Row]:
         notes.error("not-questions", message, first.number)
         return list(rows.rows)
     answered = any(row.answers for row in rows.rows)
-    first_seen: dict[tuple[str | None, ...], list[Row]] = {}
+    first_seen: dict[tuple[str | None, ...], dict[tuple[str, ...], Row]] = {}
     kept = []
     for row in rows.rows:
         asked = row.question or row.subject or ""
@@ -287,16 +287,15 @@ def _related(rows: Rows, notes: Notes, *, plain: bool) -> list[Row]:
             kind, what = ("empty-answer", "the answer is empty") if column else ("no-answer", "no tab and answer")
             notes.error(kind, f"{what}: {shown(asked)}", row.number, before=row.clean)
             continue
-        earlier = first_seen.setdefault((row.question, row.subject, row.relation), [])
-        same = next((other for other in earlier if (other.answers or ()) == (row.answers or ())), None)
-        if same is not None:
+        earlier = first_seen.setdefault((row.question, row.subject, row.relation), {})
+        if (same := earlier.get(row.answers or ())) is not None:
             message = f"the same as line {same.number}: {shown(asked, 48)}"
             notes.warning("duplicate", message, row.number, before=row.clean)
             continue
         if earlier and row.answers:
-            here, there = (shown(" / ".join(one.answers or ()), 40) for one in (row, earlier[0]))
-            message = f"{shown(asked)} {here}, but {there} on line {earlier[0].number}"
-            notes.warning("contradiction", message, row.number)
-        earlier.append(row)
+            first = next(iter(earlier.values()))
+            here, there = (shown(" / ".join(one.answers or ()), 40) for one in (row, first))
+            notes.warning("contradiction", f"{shown(asked)} {here}, but {there} on line {first.number}", row.number)
+        earlier[row.answers or ()] = row
         kept.append(row)
     return kept

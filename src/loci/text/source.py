@@ -6,8 +6,11 @@ Knows encodings, byte-order marks and line ends; knows nothing of what the lines
 from __future__ import annotations
 
 import codecs
+import contextlib
 import difflib
+import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +33,7 @@ _WIDE_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_BEGINS_OTHERWISE = (codecs.BOM_UTF8, *(begin for begin, _ in (*_MAGIC, *_WIDE_MARKS)))
 LARGEST, LONGEST_LINE = 1 << 29, 1 << 24
 """Bytes of a file and of a line that are read into memory."""
 # Line ends and tabs are not here: a line has no line end in it, and the tab has a meaning.
@@ -58,6 +62,34 @@ class Source:
 def load(path: str | Path) -> Source:
     """Read a file. A missing or unreadable one is a `LociError`; what is wrong with its bytes is in the findings."""
     path = Path(path)
+    with _reading(path):
+        if (size := path.stat().st_size) > LARGEST:
+            what = f"is {size >> 20:,} MB large, at most {LARGEST >> 20:,} MB are read"
+            raise LociError(what, path=path, remedy="split it into several files")
+        if size > LONGEST_LINE:
+            for _ in _raw_lines(path):
+                pass
+        data = path.read_bytes()
+    return decode(data, path)
+
+
+def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file of any size, numbered from 1, one in memory at a time; raises what `load` finds wrong.
+
+    From a line on that is no plain UTF-8 with a `\\n` at its end the whole file is read, as `load` does.
+    """
+    path = Path(path)
+    with _reading(path):
+        for number, raw in enumerate(_raw_lines(path), start=1):
+            if (number == 1 and raw.startswith(_BEGINS_OTHERWISE)) or b"\r" in raw or b"\0" in raw or not _is_utf8(raw):
+                yield from list(enumerate(load_sound(path).lines(), start=1))[number - 1 :]
+                return
+            yield number, raw.decode("utf-8").removesuffix("\n")
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """A block that reads a regular file; anything else there, or a file that cannot be read, is a `LociError`."""
     try:
         if path.is_dir():
             raise LociError("is a folder, a file is wanted here", path=path, remedy="name one file of it")
@@ -65,12 +97,10 @@ def load(path: str | Path) -> Source:
             raise LociError("no such file", path=path, remedy=_likely_names(path))
         if not path.is_file():
             raise LociError("is not a regular file", path=path, remedy="copy what it gives into a file")
-        _require_bounded(path)
-        data = path.read_bytes()
+        yield
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise LociError(f"cannot be read: {reason}", path=path, remedy="check its name and rights") from None
-    return decode(data, path)
 
 
 def load_sound(path: str | Path) -> Source:
@@ -80,24 +110,26 @@ def load_sound(path: str | Path) -> Source:
     return source
 
 
-def _require_bounded(path: Path) -> None:
-    """Refuse a file or a line that is too large for memory, without reading more than a part of it at once."""
-    if (size := path.stat().st_size) > LARGEST:
-        remedy = "split it into several files"
-        raise LociError(f"is {size >> 20:,} MB large, at most {LARGEST >> 20:,} MB are read", path=path, remedy=remedy)
-    if size <= LONGEST_LINE:
-        return
-    number, length = 1, 0
+def _raw_lines(path: Path) -> Iterator[bytes]:
+    """The lines of a file with their ends; one too long for memory is refused before it is read whole."""
     with open(path, "rb") as handle:
-        while part := handle.read(1 << 20):
-            first, newline, _ = part.partition(b"\n")
-            if length + len(first) > LONGEST_LINE:
+        for number in itertools.count(1):
+            line = handle.readline(LONGEST_LINE + 1)
+            if len(line) > LONGEST_LINE:
                 remedy = "write one document or question on each line"
                 message = f"the line is longer than {LONGEST_LINE >> 20} MB"
                 raise LociError(message, path=path, line=number, remedy=remedy)
-            # Within one part no line can be too long, but its last one may go on in the next.
-            number += part.count(b"\n")
-            length = len(part) - part.rfind(b"\n") - 1 if newline else length + len(part)
+            if not line:
+                return
+            yield line
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _likely_names(path: Path) -> str:
@@ -170,14 +202,16 @@ def _windows(line: bytes) -> str:
 
 def _line_ends(text: str, notes: Notes) -> str:
     if "\r" in text:
-        for kind, end, name, written in (
-            ("crlf", "\r+\n", "Windows line ends (\\r\\n)", "\\r\\n"),
-            ("lone-cr", "\r+(?![\r\n])", "lines ended by \\r alone", "\\r"),
+        # A run of them is looked at once, by its end: a pattern that begins anew at each takes the square of the time.
+        ends = [(match.start(), text.startswith("\n", match.end())) for match in re.finditer("\r+", text)]
+        for kind, windows, name, written in (
+            ("crlf", True, "Windows line ends (\\r\\n)", "\\r\\n"),
+            ("lone-cr", False, "lines ended by \\r alone", "\\r"),
         ):
-            if ends := list(re.finditer(end, text)):
-                line = text.count("\n", 0, ends[0].start()) + 1
-                notes.warning(kind, f"{len(ends):,} {name}", line, before=written, after="\\n", repaired=True)
-        text = re.sub("\r+\n", "\n", text).replace("\r", "\n")
+            if own := [start for start, found in ends if found is windows]:
+                line = text.count("\n", 0, own[0]) + 1
+                notes.warning(kind, f"{len(own):,} {name}", line, before=written, after="\\n", repaired=True)
+        text = re.sub("\r+(\n?)", lambda match: match[1] or "\n" * len(match[0]), text)
     if text and not text.endswith("\n"):
         line = text.count("\n") + 1
         notes.note("no-final-newline", "the last line has no newline", line, before="", after="\\n")

@@ -18,7 +18,7 @@ from loci.errors import LociError
 from loci.text.world.tables import Origin, origins
 
 TRIES = 1000  # draws in a row that gave nothing new, before the names are called exhausted
-_BRACKETS = re.compile(r"\s*\([^()]*\)$")
+_BRACKETS = re.compile(r"(?<!\s)\s*\([^()]*\)$")
 
 
 @dataclass(frozen=True)

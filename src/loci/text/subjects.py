@@ -24,6 +24,7 @@ _NAME_ABBREVIATIONS = frozenset("Dr Mr Mrs Ms St Ste".split())
 _ABBREVIATIONS = _NAME_ABBREVIATIONS | frozenset("Jr Sr Prof Rev Gen Col Capt No vs b d c ca".split())
 _LONGEST_NAME_PART = 5  # words between two stops of one name: "Theodore J. van den Broek" has three
 _LONGEST_NAME = 12
+_LONGEST_SUBJECT = 40  # words that are looked for in other lines: a table's titles of works are longer than names
 _ARTICLES = frozenset(("the", "a", "an"))
 #: Small words inside a name.
 PARTICLES = frozenset(
@@ -160,18 +161,26 @@ def _comes_again(head: str, text: str) -> bool:
 
 def _headings(texts: Sequence[str]) -> Iterator[str]:
     """The heading above each line, "" where there is none; a heading stands above itself."""
-    marks = [re.fullmatch(r"\s*(#+|=+)\s*([^#=].*?)\s*[#=]*\s*", text) for text in texts]
-    level = min((len(mark[1]) for mark in marks if mark), default=None)
+    marks = [_mark(text) for text in texts]
+    level = min((mark[0] for mark in marks if mark), default=None)
     current, until_blank = "", False
     for index, (text, mark) in enumerate(zip(texts, marks, strict=True)):
         following = texts[index + 1] if index + 1 < len(texts) else ""
         if mark is not None:
-            current, until_blank = (mark[2], False) if len(mark[1]) == level else (current, until_blank)
+            current, until_blank = (mark[1], False) if mark[0] == level else (current, until_blank)
         elif not text.strip():
             current = "" if until_blank else current
         elif level is None and (not index or not texts[index - 1].strip()) and _is_heading(text, following):
             current, until_blank = text.strip(), True
         yield current if text.strip() else ""
+
+
+def _mark(text: str) -> tuple[int, str] | None:
+    """The level and the words of a line marked as a heading: `## Ana Lima` or `== Ana Lima ==`."""
+    text = text.strip()
+    body = text.lstrip(text[0]) if text[:1] in ("#", "=") else text
+    name = body.rstrip().rstrip("#=").strip()
+    return (len(text) - len(body), name) if len(body) < len(text) and name and name[0] not in "#=" else None
 
 
 def _is_heading(text: str, following: str) -> bool:
@@ -245,7 +254,7 @@ class SubjectIndex:
         self.names = {" ".join(map(_bare, _without_article(name.split()))): name for name in names}
         self.longest: dict[str, int] = {}
         for words in map(str.split, self.names):
-            if words:
+            if 0 < len(words) <= _LONGEST_SUBJECT:
                 self.longest[words[0]] = max(self.longest.get(words[0], 0), len(words))
 
     def find(self, text: str) -> tuple[str, int, int] | None:

@@ -6,6 +6,7 @@ subjects of a corpus, and around what differs between questions. Knows nothing o
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -136,14 +137,14 @@ def around_what_differs(questions: Sequence[str]) -> list[Template]:
     """The templates that questions share: the words at their beginnings and ends that come again and again."""
     found: list[Template] = []
     left = list(questions)
-    while left:
+    while left and len(found) < MOST_FORMS:
         sample = left[:: 1 + len(left) // _SAMPLE]
         tails: dict[str, list[list[str]]] = {}
         for question in sample:
-            tail = re.search(r"\s*[?!.]*$", question)
-            assert tail is not None
-            tails.setdefault(tail.group(), []).append(question[: tail.start()].split(" "))
-        new = [template for tail, members in tails.items() for template in _split(members, 0, 0, tail)]
+            body = question.rstrip("?!.").rstrip()
+            tails.setdefault(question[len(body) :], []).append(body.split(" "))
+        every = (template for tail, members in tails.items() for template in _split(members, 0, 0, tail))
+        new = list(itertools.islice(every, MOST_FORMS))
         rest = [question for question in left if not any(template.subject_of(question) for template in new)]
         found += new
         if len(rest) == len(left):

@@ -136,21 +136,17 @@ def _name_in(words: Sequence[str], relations: Sequence[Relation]) -> str:
         return not taken and word not in _PARTICLES
 
     joining = _JOINED if by_case else _PARTICLES
-    best: list[str] = []
-    run: list[str] = []  # a name so far, and small words that may go on with it
-    size = 0  # of the name in the run
+    best = (0, 0)
+    start: int | None = None  # of a name, which small words may go on with
     for index, word in enumerate(words):
         if like_a_name(index):
-            run = [*run, word] if size else [word]
-            size = len(run)
-            best = run if size >= len(best) else best
-        elif not size or _plain(word) not in joining:
-            size = 0
-        else:
-            run = [*run, word]
+            start = index if start is None else start
+            best = max(best, (start, index + 1), key=lambda run: (run[1] - run[0], run[0]))
+        elif _plain(word) not in joining:
+            start = None
         if word[-1] in ",;:":
-            size = 0
-    return re.sub(r"['’]s$", "", _trimmed(" ".join(best)))
+            start = None
+    return re.sub(r"['’]s$", "", _trimmed(" ".join(words[slice(*best)])))
 
 
 def _nearest(words: Sequence[str], relations: Sequence[Relation]) -> Relation | None:

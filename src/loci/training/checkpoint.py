@@ -42,7 +42,7 @@ from loci.text.vocab import Layout, Vocab
 FORMAT = 2
 WEIGHTS, CONFIG, STATE_TENSORS, STATE = "model.safetensors", "config.json", "state.safetensors", "state.json"
 TOKENIZER = "tokenizer.json"
-FINAL, BEST = "final", "best"
+FINAL, BEST, CHECKPOINTS = "final", "best", "checkpoints"
 SHARD = "shard-"
 """What the files of a sharded checkpoint begin with."""
 DAMAGED = "the checkpoint is damaged or too old: give another one, RUN/checkpoints/step-…, or train again"
@@ -146,9 +146,9 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint, whole or not at all. `about` (recipe, corpus hash, …) goes into config.json."""
     with atomic_folder(folder) as temporary:
-        _save_tensors(weights_of(model), temporary / WEIGHTS)
+        save_tensors(weights_of(model), temporary / WEIGHTS)
         if state is not None:
-            _save_tensors(tensors or {}, temporary / STATE_TENSORS)
+            save_tensors(tensors or {}, temporary / STATE_TENSORS)
         write_about(temporary, model, vocab, about=about, state=state)
 
 
@@ -180,7 +180,8 @@ def write_about(
     write_manifest(folder, "checkpoint", FORMAT, hashes_of(folder))
 
 
-def _save_tensors(tensors: Tensors, file: Path) -> None:
+def save_tensors(tensors: Tensors, file: Path) -> None:
+    """Write tensors; what the system refuses is an `OSError` with its number."""
     try:
         save_file(tensors, file)
     except SafetensorError as error:  # it says what the system said, and hides the number
@@ -265,12 +266,12 @@ def load_state(folder: Path) -> TrainingState:
 
 def checkpoint_folder(run: Path, total_steps: int) -> Path:
     """Where a run keeps the checkpoint of a step."""
-    return run / "checkpoints" / f"step-{total_steps:08d}"
+    return run / CHECKPOINTS / f"step-{total_steps:08d}"
 
 
 def checkpoints(run: Path) -> list[Path]:
     """The run's training checkpoints, oldest first."""
-    return sorted((run / "checkpoints").glob("step-*"))
+    return sorted((run / CHECKPOINTS).glob("step-*"))
 
 
 def prune(run: Path, keep: int) -> None:
@@ -283,7 +284,7 @@ def prune(run: Path, keep: int) -> None:
         leaving = folder.with_name(f".{folder.name}.old.tmp")
         folder.rename(leaving)
         shutil.rmtree(leaving)
-    remove_leftovers(run / "checkpoints")
+    remove_leftovers(run / CHECKPOINTS)
 
 
 def latest(run: Path) -> Path | None:

@@ -20,6 +20,8 @@ import torch
 from loci.data.batches import BatchStream
 from loci.errors import LociError, naming
 from loci.model import GPT
+from loci.text.findings import shown
+from loci.text.vocab import PAD
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import TrainingState
 from loci.training.device import Placement
@@ -42,7 +44,7 @@ LEAST_RATE = 2.0**-10
 
 
 class _Diverged(Exception):
-    """A step led to something that is no number."""
+    """A step led to something that is no number: to what, and on which batch."""
 
 
 class Trainer:
@@ -104,7 +106,7 @@ class Trainer:
             try:
                 return self._stage(index, data)
             except _Diverged as error:
-                self._go_back(index, str(error))
+                self._go_back(index, *error.args)
 
     def _stage(self, index: int, data: TrainingData) -> bool:
         stage, state, model, group = self.recipe.stages[index], self.state, self.model, self.group
@@ -137,10 +139,9 @@ class Trainer:
                 )
                 begun = now
                 loss = loss._replace(language=language, shaping=shaping)
-                if not loss.finite:
-                    raise _Diverged(
-                        "the loss is not a number" if loss.norm == loss.norm else "the gradient is no number"
-                    )
+                if (fault := loss.fault) is not None:
+                    first = self.data.vocab.decode(work.parts[0].x[0]).rstrip(PAD)
+                    raise _Diverged(fault, f"; the batch of {work.rows} rows begins with {shown(first)}")
                 self._count(loss.characters, seconds)
                 done = min(1.0, _progress(stage, steps, state))
                 unseen = None
@@ -176,7 +177,7 @@ class Trainer:
         if self.group.anyone(not whole):
             raise _Diverged("a weight is not a number")
 
-    def _go_back(self, index: int, what: str) -> None:
+    def _go_back(self, index: int, what: str, batch: str = "") -> None:
         """After a step that led to no numbers: back to the last checkpoint and on at half the rate, or an error."""
         stage, at, factor = self.recipe.stages[index], self.state.step + 1, self.state.rate_factor / 2
         self.group.wait()  # until nobody writes
@@ -184,7 +185,7 @@ class Trainer:
         state = ckpt.load_state(good) if good is not None else None
         if stage.divergence == "stop" or factor < LEAST_RATE or good is None or state is None or state.stage != index:
             raise LociError(
-                f"{what} at step {at} of stage {stage.name}: training diverged"
+                f"{what} at step {at} of stage {stage.name}: training diverged{batch}"
                 + (f"; the last good checkpoint is {good.name}" if good is not None else ""),
                 path=self.run,
                 remedy=f"lower the learning rate (--set {stage.name}.lr={stage.lr / 3:.2g}), or let it be halved there "

@@ -131,11 +131,16 @@ def memory_of(device: torch.device) -> float:
     return memory_gb()[0] * 1e9 / processes_here()
 
 
-def require_memory(parameters: int, how: ParallelName, group: Group, device: torch.device) -> None:
-    """Refuse a model whose weights, gradients and moments cannot fit."""
+def require_memory(parameters: int, how: ParallelName, group: Group, device: torch.device, kept: int = 0) -> None:
+    """Refuse a training whose weights, gradients and moments, and what a step keeps beside them, cannot fit."""
     wanted, there = BYTES_A_PARAMETER * parameters / 1e9, memory_of(device) / 1e9
     if group.world > 1 and resolved(how, parameters, device) == "fsdp":
         wanted /= group.world
+    if wanted + kept / 1e9 > there > wanted:
+        raise LociError(
+            f"a step of this training takes at least {wanted + kept / 1e9:,.0f} GB, and the machine has {there:.0f}",
+            remedy="choose a smaller batch: --set STAGE.batch_size=…, or work through it in parts: STAGE.accumulate=…",
+        )
     if wanted > there > 0:
         each = " a process" if group.world > 1 else ""
         more = "" if group.world > 1 and how != "ddp" else ", or shard it: torchrun … -m loci train --parallel fsdp"

@@ -60,6 +60,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "near_max": (_LEAST, 1e12),
     "held_out": (0, 0.5),
 }
+LARGEST_POOL = 10**6
 LARGEST_SEED = 2**53
 """Stages and processes derive seeds of their own from it, and a generator takes 64 bits."""
 
@@ -152,6 +153,11 @@ class Stage:
         for name, (least, most) in BOUNDS.items():
             if (value := getattr(self, name)) is not None and not least <= value <= most:
                 raise LociError(f"stage {self.name}: {name} must be from {least:g} to {most:g}, it is {value}")
+        if self.pool * self.batch_size > LARGEST_POOL:
+            raise LociError(
+                f"stage {self.name}: pool times batch_size is {self.pool * self.batch_size:,}, more than "
+                f"{LARGEST_POOL:,} examples cannot be sorted at once"
+            )
         if not all(0 <= beta < 1 for beta in self.betas):
             raise LociError(f"stage {self.name}: betas are from 0 to below 1, not {self.betas}")
         if self.schedule == "course" and self.final_tokens is None:
@@ -206,6 +212,8 @@ class Recipe:
 
     def __post_init__(self) -> None:
         _require_finite(self.model, "model")
+        if "vocab_size" in self.model:
+            raise LociError("model.vocab_size comes from the data", remedy="leave it out")
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise LociError(f"recipe {self.name}: a threshold is from 0 to 1, not {self.threshold}")
         names = [step.name for step in self.steps]

@@ -29,13 +29,17 @@ import msgspec
 from loci import __version__
 from loci.errors import LociError, naming
 from loci.files import atomic_writer, read_struct, remove_leftovers, sha256_file, sha256_text, write_text
-from loci.manifest import read_manifest, require_files, write_manifest
+from loci.manifest import MANIFEST, read_manifest, require_files, write_manifest
+from loci.text.compiled import is_large
 from loci.text.corpus import Corpus
-from loci.training.checkpoint import CONFIG, FINAL, checkpoints
+from loci.training.checkpoint import BEST, CHECKPOINTS, CONFIG, FINAL, checkpoints
+from loci.training.lock import LOCK, OWNER
 from loci.training.plan import LabelStep, Recipe, recipe_from_dict, to_dict
 
 RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predictions", "pseudo_labels.tsv"
 _HASHES = ("corpus_hash", "questions_hash")
+FILES = (RUN, MANIFEST, METRICS, CHECKPOINTS, FINAL, BEST, PREDICTIONS, PSEUDO_LABELS, "calibration.json")
+"""What a run may write; a folder that holds one of them and is no run is somebody's."""
 FORMAT = 2
 _REMEDY = "restore it, or train again"
 
@@ -99,12 +103,15 @@ class RunInfo:
 
     def corpus(self) -> Corpus | None:
         """The corpus it was trained on; None if that is not where it was, or no longer the same."""
-        named = self.data["corpus"]
+        named, wanted = self.data["corpus"], self.data["corpus_hash"]
         try:
-            found = Corpus.read(named) if named is not None and Path(named).is_file() else None
-        except LociError:
-            found = None
-        return found if found is not None and found.hash == self.data["corpus_hash"] else None
+            if named is None or not (file := Path(named)).is_file():
+                return None
+            # A stranger's word compiles no file of ours: that writes a folder next to it.
+            found = Corpus.read(file, mapped=is_large(file) and sha256_file(file)[:16] == wanted)
+        except (LociError, OSError):
+            return None
+        return found if found.hash == wanted else None
 
 
 def start_run(path: Path, recipe: Recipe, data: Mapping[str, Any], *, threads: int | None = None) -> None:
@@ -136,13 +143,30 @@ def require_folder(path: Path, *, resume: bool) -> None:
         raise LociError("holds a run already", path=path, remedy="choose another --out, or continue it with --resume")
     if path.exists() and not path.is_dir():
         raise LociError("is a file, a run is a folder", path=path, remedy="choose another --out")
+    for name in FILES:
+        if (path / name).exists() and not (name == MANIFEST and _of_a_run(path)):
+            raise LociError(f"holds {name} already, and no run", path=path, remedy="choose another --out")
     path.mkdir(parents=True, exist_ok=True)
+
+
+def _of_a_run(path: Path) -> bool:
+    """Whether the manifest of a folder without run.json is left of a run that was killed in its first moment."""
+    with contextlib.suppress(LociError):
+        return read_manifest(path, "run", FORMAT, remedy=_REMEDY).sha256.keys() == {RUN}
+    return False
+
+
+def foreign_files(path: Path) -> list[str]:
+    """What a run's folder holds that no run writes."""
+    own = {*FILES, LOCK, OWNER, "tensorboard", "wandb"}
+    return sorted(one.name for one in path.iterdir() if one.name not in own and not one.match("pseudo_labels*"))
 
 
 def open_run(path: Path, recipe: Recipe, data: Mapping[str, Any], *, resume: bool, threads: int) -> None:
     """Begin a new run, or (`resume`) go on with one if it is this very training. Left-over temporaries are removed."""
     require_folder(path, resume=resume)
     if not resume:
+        remove_leftovers(path)
         return start_run(path, recipe, data, threads=threads)
     if (difference := other_training(read_run(path), recipe, data)) is not None:
         raise LociError(difference, path=path, remedy="restore what it was, or train anew with another --out")

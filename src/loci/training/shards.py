@@ -10,6 +10,7 @@ makes the ordinary checkpoint of them. Knows nothing of the loop that writes the
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from loci.errors import LociError
@@ -97,8 +98,8 @@ def consolidate(folder: Path) -> None:
         for prefix in (MODEL, STATE)
     }
     with atomic_folder(folder) as temporary:
-        save_file(parts[MODEL], temporary / ckpt.WEIGHTS)
-        save_file(parts[STATE], temporary / ckpt.STATE_TENSORS)
+        ckpt.save_tensors(parts[MODEL], temporary / ckpt.WEIGHTS)
+        ckpt.save_tensors(parts[STATE], temporary / ckpt.STATE_TENSORS)
         for name in (ckpt.CONFIG, ckpt.STATE):
             (temporary / name).write_bytes((folder / name).read_bytes())
         write_manifest(temporary, "checkpoint", ckpt.FORMAT, hashes_of(temporary))
@@ -108,7 +109,15 @@ def _sizes(folder: Path) -> dict[str, Tensor]:
     """Name → a tensor of that size without memory."""
     import torch.distributed.checkpoint as dcp
 
-    found = dcp.HuggingFaceStorageReader(str(folder)).read_metadata().state_dict_metadata
+    try:
+        found = dcp.HuggingFaceStorageReader(str(folder)).read_metadata().state_dict_metadata
+        there = sum(file.stat().st_size for file in folder.glob(f"{ckpt.SHARD}*"))
+        sizes = [(one.size, one.properties.dtype) for one in found.values()]  # type: ignore[union-attr]
+        said = sum(math.prod(size) * kind.itemsize for size, kind in sizes)
+        if said > there:
+            raise ValueError(f"they say they hold {said:,} bytes and are {there:,} long")
+    except (SafetensorError, RuntimeError, LookupError, ValueError, TypeError, AttributeError) as error:
+        raise _unreadable(folder, error) from None
     return {
         name: torch.empty(entry.size, dtype=entry.properties.dtype, device="meta")  # type: ignore[union-attr]
         for name, entry in found.items()
@@ -124,5 +133,9 @@ def _read(folder: Path, targets: dict[str, Tensor]) -> None:
             alone = not any(hasattr(tensor, "to_local") for tensor in targets.values())
             dcp.load(targets, storage_reader=dcp.HuggingFaceStorageReader(str(folder)), no_dist=alone)
     except (dcp.CheckpointException, SafetensorError, RuntimeError, KeyError, ValueError) as error:
-        what = str(error).strip().splitlines()[-1][:120]
-        raise LociError(f"the shards cannot be read: {what}", path=folder, remedy=ckpt.DAMAGED) from None
+        raise _unreadable(folder, error) from None
+
+
+def _unreadable(folder: Path, error: BaseException) -> LociError:
+    what = (str(error).strip().splitlines() or [type(error).__name__])[-1][:120]
+    return LociError(f"the shards cannot be read: {what}", path=folder, remedy=ckpt.DAMAGED)

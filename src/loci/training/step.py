@@ -23,7 +23,7 @@ from loci.training.plan import Stage
 
 class StepLoss(NamedTuple):
     """This process's part of the loss of language and of what shaping added (they add up over the processes), the
-    whole gradient's norm where it is clipped, and the whole step's characters."""
+    whole gradient's norm before clipping, and the whole step's characters."""
 
     language: float
     shaping: float
@@ -31,9 +31,11 @@ class StepLoss(NamedTuple):
     characters: int = 0
 
     @property
-    def finite(self) -> bool:
-        """Whether all of them are numbers. A gradient that is none makes weights that are none."""
-        return all(map(math.isfinite, self))
+    def fault(self) -> str | None:
+        """What is no number; None when all are. A gradient that is none makes weights that are none."""
+        if not math.isfinite(self.language + self.shaping):
+            return "the loss is not a number"
+        return None if math.isfinite(self.norm) else "the gradient is not a number"
 
 
 ALONE = Engine()
@@ -55,14 +57,14 @@ def step(
     `done` hears of the end of each phase (forward, backward, optimiser), for a benchmark's clock.
     """
     losses, characters = backward(model, work, stage, placement=placement, engine=engine, done=done)
-    if stage.clip:
-        norm = gathered(torch.nn.utils.clip_grad_norm_(model.parameters(), stage.clip))
-        losses = torch.cat((losses, norm[None].to(losses.dtype)))
+    # The norm is wanted without clipping too: a gradient of numbers is what keeps weights numbers.
+    norm = gathered(torch.nn.utils.clip_grad_norm_(model.parameters(), stage.clip or math.inf))
     for optimiser in optimisers:
         optimiser.step()
-    language, shaping, *clipped = losses.tolist()  # the one place where the step waits for the device
+    figures = torch.cat((losses, norm[None].to(losses.dtype)))
+    language, shaping, size = figures.tolist()  # the one place where the step waits for the device
     done("optimiser")
-    return StepLoss(language, shaping, clipped[0] if clipped else 0.0, characters)
+    return StepLoss(language, shaping, size, characters)
 
 
 def backward(
