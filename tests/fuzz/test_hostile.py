@@ -3,14 +3,18 @@ no machine has, and control characters."""
 
 import contextlib
 import dataclasses
+import errno
 import io
 import json
+import os
 import time
 from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 
 from loci.attention_lab.design import parse_sum
 from loci.cli.main import main
@@ -22,6 +26,7 @@ from loci.evaluation.rows import Row, read_rows, write_rows
 from loci.files import remove_leftovers, sha256_file, write_text
 from loci.generation import generate
 from loci.interop.course_training import require_replaceable
+from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, GPTConfig
 from loci.pipeline import carry_out
 from loci.pipeline import runner as pipeline
@@ -32,8 +37,10 @@ from loci.text.compiling import compile_corpus
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.strangers import _bare
+from loci.text.vocab import Vocab
 from loci.text.wordings import find_subject
-from loci.training import parallel
+from loci.training import checkpoint, parallel
+from loci.training.checkpoint import load_model, save_checkpoint
 from loci.training.run import read_run, start_run
 from run_files import record
 from tiny_training import tiny_data, tiny_recipe
@@ -115,8 +122,6 @@ def test_only_a_page_of_loci_is_replaced_by_a_page(tmp_path, capsys):
 
 
 def test_what_is_no_regular_file_is_never_replaced(tmp_path):
-    import os
-
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(LociError, match="is no regular file"):
         write_text(tmp_path / "pipe", "text")
@@ -222,6 +227,39 @@ def test_a_compiled_corpus_that_points_elsewhere_is_compiled_anew(name, array, t
     assert corpus is not None
     assert [line.text for line in corpus] == text.read_text().splitlines()
     assert corpus.about("Bo Berg")[0].number == 2
+
+
+def test_weights_that_are_no_numbers_are_neither_written_nor_read(tmp_path):
+    model = GPT(GPTConfig(vocab_size=5, block_size=8, n_layer=1, n_head=1, n_embd=4))
+    vocab = Vocab.from_text("abc")
+    save_checkpoint(tmp_path / "good", model, vocab, about={})
+    with torch.no_grad():
+        model.head.weight[0, 0] = float("nan")
+    with pytest.raises(LociError, match=r"head.weight holds values that are not numbers"):
+        save_checkpoint(tmp_path / "bad", model, vocab, about={})
+    weights = tmp_path / "good" / "model.safetensors"
+    save_file({**load_file(weights), "head.weight": model.head.weight.detach()}, weights)
+    record(weights)
+    with pytest.raises(LociError, match=r"head.weight holds values that are not numbers"):
+        load_model(tmp_path / "good")
+    write_params(tmp_path / "x.params", {"head.weight": model.head.weight.detach()})
+    with pytest.raises(LociError, match=r"x.params: head.weight holds values that are not numbers"):
+        read_params(tmp_path / "x.params")
+
+
+@pytest.mark.parametrize(
+    "said", ["I/O error: No space left (os error 28)", "IoError(Os { code: 28, kind: StorageFull })"]
+)
+def test_a_full_disk_under_weights_says_so(said, tmp_path, monkeypatch):
+    def full(tensors, file):
+        raise SafetensorError(f"Error while serializing: {said}")
+
+    with pytest.raises(FileNotFoundError):  # as the library itself says it
+        checkpoint.save_tensors({"a": torch.zeros(10)}, tmp_path / "nowhere" / "file")
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    with pytest.raises(OSError, match="file") as caught:
+        checkpoint.save_tensors({}, tmp_path / "file")
+    assert caught.value.errno == errno.ENOSPC
 
 
 TEXTS = ["", "a", "a\nb\n", "é\n\nb", "\ufeffa\nb", "a\r\nb\r\n", "a\rb\nc", "a\n" * 5 + "b\r\n", "é\nö\r\n"]

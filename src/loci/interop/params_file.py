@@ -21,6 +21,7 @@ from torch import Tensor
 
 from loci.errors import LociError
 from loci.files import atomic_file, said_by_system
+from loci.training.checkpoint import require_finite
 
 _REMEDY = "write it with torch.save(model.state_dict(), path)"
 _AGAIN = "download or copy it again"
@@ -48,6 +49,7 @@ def read_params(path: str | Path) -> dict[str, Tensor]:
             warnings.simplefilter("ignore")  # torch's guesses about such files; our one line says it
             state = torch.load(path, map_location="cpu", weights_only=True)
         tensors = _plain_tensors(state)
+        require_finite(tensors, path)
     except pickle.UnpicklingError as error:
         raise _refusal(path, str(error)) from None
     except OSError as error:

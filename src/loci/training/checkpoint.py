@@ -135,6 +135,13 @@ class LoadedModel:
         return str(value) if value is not None else None
 
 
+def require_finite(weights: Mapping[str, torch.Tensor], path: Path) -> None:
+    """Refuse weights that are not all numbers: whatever such a model says means nothing."""
+    for name, tensor in weights.items():
+        if not bool(torch.isfinite(tensor).all()):
+            raise LociError(f"{name} holds values that are not numbers", path=path, remedy="train it again")
+
+
 def save_checkpoint(
     folder: Path,
     model: GPT,
@@ -145,8 +152,10 @@ def save_checkpoint(
     tensors: Tensors | None = None,
 ) -> None:
     """Write a checkpoint, whole or not at all. `about` (recipe, corpus hash, …) goes into config.json."""
+    weights = weights_of(model)
+    require_finite(weights, folder)
     with atomic_folder(folder) as temporary:
-        save_tensors(weights_of(model), temporary / WEIGHTS)
+        save_tensors(weights, temporary / WEIGHTS)
         if state is not None:
             save_tensors(tensors or {}, temporary / STATE_TENSORS)
         write_about(temporary, model, vocab, about=about, state=state)
@@ -185,7 +194,7 @@ def save_tensors(tensors: Tensors, file: Path) -> None:
     try:
         save_file(tensors, file)
     except SafetensorError as error:  # it says what the system said, and hides the number
-        found = re.search(r"Os \{ code: (\d+)", str(error))
+        found = re.search(r"(?:code: |os error )(\d+)", str(error))
         number = int(found[1]) if found else errno.EIO
         raise OSError(number, os.strerror(number), str(file)) from None
 
@@ -215,6 +224,7 @@ def load_checkpoint(folder: Path) -> LoadedModel:
         _require_sizes(folder / WEIGHTS, sizes, config)
         model = GPT(sizes)
         weights = load_file(folder / WEIGHTS)
+        require_finite(weights, folder / WEIGHTS)
         if sizes.tied_head:
             weights["head.weight"] = weights["tok_emb.weight"]
         model.load_state_dict(weights)

@@ -153,7 +153,7 @@ def _check_space(target: Path, spec: WorldSpec, conllu: bool, jsonl: bool) -> No
     needed = spec.people * (lines + questions + PERSON_BYTES)
     free = shutil.disk_usage(next(folder for folder in (target, *target.parents) if folder.exists())).free
     if needed > free:
-        message = f"the world would take about {needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free"
+        message = f"the world would take about {needed / 1e6:,.1f} MB, and {free / 1e6:,.1f} MB are free"
         remedy = "ask for fewer people or paraphrases, or choose another disk"
         raise LociError(message, path=target, remedy=remedy)
 
