@@ -140,6 +140,8 @@ def atomic_folder(target: str | Path) -> Iterator[Path]:
     A folder already there is replaced. Between the two renames the old one stands under a hidden name next to it.
     """
     target = Path(target)
+    if target.exists() and not target.is_dir():
+        raise LociError("is no folder, a folder was to be written here", path=target, remedy="choose another name")
     temporary, old = _sibling(target), _sibling(target)
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ from loci.data.untold import without_answer
 from loci.errors import LociError
 from loci.evaluation.external_predictions import read_external
 from loci.evaluation.rows import Row, read_rows, write_rows
-from loci.files import remove_leftovers, sha256_file, write_text
+from loci.files import atomic_folder, remove_leftovers, sha256_file, write_text
 from loci.generation import generate
 from loci.interop.course_training import require_replaceable
 from loci.interop.params_file import read_params, write_params
@@ -125,6 +125,9 @@ def test_what_is_no_regular_file_is_never_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(LociError, match="is no regular file"):
         write_text(tmp_path / "pipe", "text")
+    with pytest.raises(LociError, match="is no folder"), atomic_folder(tmp_path / "pipe"):
+        pass
+    assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
     assert not (tmp_path / "pipe").is_file()
 
 
