@@ -61,6 +61,8 @@ course import vanilla world/wiki.txt --reading_params_path tiny.params --out new
 course export run --writing_params_path new.params
 1 course evaluate rope world/wiki.txt --reading_params_path tiny.params --eval_corpus_path asked.tsv
 1 course pretrain vanilla world/wiki.txt --writing_params_path new.params --max_epochs 1
+1 course finetune vanilla world/wiki.txt --writing_params_path new.params --finetune_corpus_path own/train.tsv --max_epochs 1
+1 course folds vanilla world/wiki.txt --reading_params_path tiny.params --finetune_corpus_path world/birth_places_train.tsv --out folds
 """
 TYPED = "Where was Ana born?\n\x1b[A\n"
 """What is typed where a command asks."""

@@ -43,6 +43,8 @@ def furnish(home: Path) -> None:
     from loci.interop.course_notes import note_how_made
     from loci.interop.params_file import write_params
     from loci.pipeline import carry_out
+    from loci.pipeline.labels_file import write_labels
+    from loci.text.questions import Questions
     from loci.text.world import WorldSpec, write_world
     from loci.training.plan import MixtureComponent, Recipe, Stage
     from loci.training.reports import CheckpointPolicy
@@ -89,6 +91,7 @@ def furnish(home: Path) -> None:
     (home / "own" / "train.tsv").write_text(
         "Who wrote Emma?\tJane Austen\nWhere was Ana born?\tPorto\n", encoding="utf-8"
     )
+    write_labels(data.questions or Questions.from_pairs([]), home / "pseudo_labels.tsv")
     write_params(home / "tiny.params", {"tok_emb.weight": torch.zeros(5, 4), "pos_emb": torch.ones(1, 4, 4)})
     note_how_made(home / "tiny.params", variant="vanilla", year=2021, corpus="wiki.txt", vocabulary="ab", name="x")
     (home / "recipe.json").write_text(json.dumps(dataclasses.asdict(recipe)), encoding="utf-8")

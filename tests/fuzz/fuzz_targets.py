@@ -115,10 +115,13 @@ def _readers() -> None:
     from loci.experiments.shaping.result import Measured
     from loci.experiments.trials import keep_world, open_folder
     from loci.files import read_struct
+    from loci.interop.course_folds import write_folds
     from loci.interop.course_notes import how_made
     from loci.interop.hf_import import import_hf
     from loci.interop.nanogpt_import import import_nanogpt
     from loci.interop.params_file import read_params
+    from loci.pipeline.labelers.read_lines import _kept as read_kept_labels
+    from loci.pipeline.labels_file import read_labels
     from loci.text.questions import Questions
     from loci.text.relations import read_relations
     from loci.text.world import WorldSpec, write_world
@@ -151,6 +154,13 @@ def _readers() -> None:
     asked = Questions.from_pairs([("Where was Ana born?", "Porto"), ("Where was Bo born?", "Rome")])
     for name in ("theirs.tsv", "rows.jsonl"):
         TARGETS.add(f"external {name}", Reader(name, lambda file: read_external(file, asked)))
+    kept_labels = lambda file: list(read_kept_labels(file, "x"))  # noqa: E731
+    TARGETS.add("labels", Reader("pseudo_labels.tsv", read_labels, ("loci.pipeline.labels_file",)))
+    TARGETS.add("labels half", Reader("rows.jsonl", kept_labels, ("loci.pipeline.labelers.read_lines",)))
+    folds = Reader(
+        "own/train.tsv", lambda file: write_folds(file, file.parent / "folds", 1), ("loci.interop.course_folds",)
+    )
+    TARGETS.add("folds", folds)
     TARGETS.add("groups", Reader("groups.tsv", read_groups, ("loci.evaluation.comparison.artifacts",)))
     TARGETS.add("places", Reader("world/people.jsonl", read_places))
     TARGETS.add("relations", Reader("own/relations.toml", read_relations, ("loci.text.relations",)))

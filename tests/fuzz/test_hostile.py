@@ -41,6 +41,7 @@ from loci.text.vocab import Vocab
 from loci.text.wordings import find_subject
 from loci.training import checkpoint, parallel
 from loci.training.checkpoint import load_model, save_checkpoint
+from loci.training.distributed import Group
 from loci.training.run import read_run, start_run
 from run_files import record
 from tiny_training import tiny_data, tiny_recipe
@@ -95,7 +96,7 @@ def test_no_rule_takes_the_square_of_the_time(work):
 def test_control_characters_are_spelled_out_for_every_command():
     for terminal in (False, True):
         told = io.StringIO()
-        told.isatty = lambda: terminal  # type: ignore[method-assign]  # noqa: B023
+        told.isatty = lambda: terminal  # noqa: B023
         with redirect_stdout(HarmlessOutput(told)):  # type: ignore[type-var]
             print("a\x1b]0;title\x07\x9b2J\u202eb\tc\r", "\x1b[1;31mred\x1b[0m", "\x1b[8mhidden", flush=True)
         red = "\x1b[1;31mred\x1b[0m" if terminal else "\\u001b[1;31mred\\u001b[0m"
@@ -174,9 +175,9 @@ def test_a_step_that_fits_is_not_refused(tiny_recipe, tiny_data, monkeypatch):
     config = pipeline.model_config(tiny_recipe, tiny_data)
     kept = pipeline._kept_bytes(tiny_recipe, tiny_data, config, 1)
     monkeypatch.setattr(parallel, "memory_gb", lambda: (2 * kept / 1e9, 0.0))
-    parallel.require_memory(1, "auto", parallel.Group(), torch.device("cpu"), kept)
+    parallel.require_memory(1, "auto", Group(), torch.device("cpu"), kept)
     with pytest.raises(LociError, match="choose a smaller batch"):
-        parallel.require_memory(1, "auto", parallel.Group(), torch.device("cpu"), 3 * kept)
+        parallel.require_memory(1, "auto", Group(), torch.device("cpu"), 3 * kept)
 
 
 def test_texts_that_no_memory_holds_are_not_begun():
@@ -188,8 +189,11 @@ def test_texts_that_no_memory_holds_are_not_begun():
 def test_a_line_without_an_end_on_standard_input_is_refused(tiny_recipe, tiny_data, tmp_path, monkeypatch, capsys):
     carry_out(tiny_recipe, tiny_data, tmp_path / "run")
 
-    class Endless(io.StringIO):
-        def readline(self, size: int = -1, /) -> str:
+    class Endless:
+        isatty = staticmethod(lambda: False)
+
+        @staticmethod
+        def readline(size: int = -1) -> str:
             assert 0 < size < 10**8, "it would be read whole"
             return "x" * size
 

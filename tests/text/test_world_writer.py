@@ -201,7 +201,7 @@ def test_force_replaces_nothing_but_a_world(tmp_path: Path) -> None:
 
 def test_a_world_that_does_not_fit_the_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=100_000))
-    with pytest.raises(LociError, match=r"would take about .* MB, and 0\.0 MB are free"):
+    with pytest.raises(LociError, match=r"would take about .* MB, and 0\.1 MB are free"):
         write_world(WorldSpec(people=1000), tmp_path / "new" / "w")
     assert list(tmp_path.iterdir()) == []
 

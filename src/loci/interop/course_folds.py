@@ -11,24 +11,28 @@ from pathlib import Path
 from loci.errors import LociError
 from loci.evaluation.metrics import Rate, exact_match
 from loci.evaluation.rows import Row
-from loci.files import write_text
+from loci.files import sha256_file, sha256_text, write_text
 from loci.interop.course_commands import Course, Hooks, evaluate, finetune
+from loci.text.source import numbered_lines
 
 FOLDS = 5
 
 
 def write_folds(questions: Path, out: Path, folds: int) -> list[tuple[Path, Path]]:
     """For each fold the file to finetune on and the file to ask; every fifth line is asked."""
-    lines = [line for line in questions.read_text(encoding="utf-8").splitlines() if line.strip()]
+    lines = [line for _, line in numbered_lines(questions) if line.strip()]
     if len(lines) < FOLDS:
-        raise LociError(f"{FOLDS} questions or more are needed for {FOLDS} folds", path=questions)
+        raise LociError(f"{FOLDS} questions or more are needed", path=questions, remedy="add some")
     out.mkdir(parents=True, exist_ok=True)
     files = []
     for fold in range(folds):
         pair = out / f"fold-{fold + 1}.train.tsv", out / f"fold-{fold + 1}.asked.tsv"
         parts = [line for n, line in enumerate(lines) if n % FOLDS != fold], lines[fold::FOLDS]
         for file, part in zip(pair, parts, strict=True):
-            write_text(file, "".join(f"{line}\n" for line in part))
+            text = "".join(f"{line}\n" for line in part)
+            if file.is_file() and file.stat().st_size and sha256_file(file) != sha256_text(text):
+                raise LociError("is there already and is another fold", path=file, remedy="choose another --out")
+            write_text(file, text)
         files.append(pair)
     return files
 

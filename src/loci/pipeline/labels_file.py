@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from loci.errors import LociError
+from loci.errors import LociError, naming
 from loci.files import write_text
 from loci.text.formats.table import quote, unquote
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
+from loci.text.source import numbered_lines
 
 HEADER = ("question", "subject", "relation", "answer", "degree")
 
@@ -28,15 +29,16 @@ def write_labels(labels: Questions, path: Path) -> None:
 
 def read_labels(path: Path, relations: Sequence[Relation] = ()) -> Questions:
     """The labels with their degrees; `relations` are those that the labels are about."""
-    first, *lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    if tuple(first.split("\t")) != HEADER:
+    lines = numbered_lines(path)
+    if tuple(next(lines, (1, ""))[1].split("\t")) != HEADER:
         raise LociError(f"the first line is not {', '.join(HEADER)}", path=path, line=1, remedy="train anew")
     rows = []
-    for number, line in enumerate(lines, start=2):
-        cells = tuple(map(unquote, line.split("\t")))
-        if len(cells) != len(HEADER) or not (cells[4] == "" or cells[4] in tuple("0123456789")):
-            raise LociError("is no pseudo-label: five cells, the last a digit or empty", path=path, line=number)
-        text, subject, relation, answer, degree = cells
-        answers = (answer,) if answer else ()
-        rows.append(Question(text, answers, subject or None, number, relation, path, int(degree) if degree else None))
+    for number, line in lines:
+        with naming(path, line=number, remedy="train anew"):
+            cells = tuple(map(unquote, line.split("\t")))
+            if len(cells) != len(HEADER) or not (cells[4] == "" or cells[4] in tuple("0123456789")):
+                raise LociError("is no pseudo-label: five cells, the last a digit or empty")
+            text, subject, relation, answer, degree = cells
+            known, sure = (answer,) if answer else (), int(degree) if degree else None
+            rows.append(Question(text, known, subject or None, number, relation, path, sure))
     return Questions(path, tuple(rows), tuple(relations))

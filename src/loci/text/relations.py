@@ -20,6 +20,9 @@ from loci.text.template import BIRTHPLACE, MOST_FORMS, SLOT, Template, around_su
 
 RELATIONS_FILE = "relations.toml"
 
+LARGEST = 1 << 22
+"""Bytes of a relations.toml."""
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -68,6 +71,8 @@ def read_relations(path: Path) -> tuple[Relation, ...]:
     if not file.is_file():
         return ()
     try:
+        if file.stat().st_size > LARGEST:
+            raise ValueError(f"it is over {LARGEST >> 20} MB large")
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError, OSError) as error:
         remedy = f'it is UTF-8 text with lines like made-in = "Where is {SLOT} made?"'

@@ -40,6 +40,7 @@ RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predict
 _HASHES = ("corpus_hash", "questions_hash")
 FILES = (RUN, MANIFEST, METRICS, CHECKPOINTS, FINAL, BEST, PREDICTIONS, PSEUDO_LABELS, "calibration.json")
 """What a run may write; a folder that holds one of them and is no run is somebody's."""
+LONGEST_ROW = 1 << 16
 FORMAT = 2
 _REMEDY = "restore it, or train again"
 
@@ -247,9 +248,12 @@ def read_metrics(path: str | Path) -> list[dict[str, Any]]:
     """The rows of metrics.jsonl; a line cut short by a kill, or one that is no row, is left out."""
     file = Path(path) / METRICS
     rows: list[dict[str, Any]] = []
-    for line in file.read_bytes().splitlines() if file.exists() else ():
-        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-            rows.append({**_decode_row(line)})
+    if not file.is_file():
+        return rows
+    with open(file, "rb") as handle:
+        while line := handle.readline(LONGEST_ROW):  # a longer one comes in parts, none of which is a row
+            with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+                rows.append({**_decode_row(line)})
     return rows
 
 

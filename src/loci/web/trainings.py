@@ -175,7 +175,7 @@ def read_new_metrics(run: Path, start: int) -> tuple[list[dict[str, Any]], int]:
     for line in whole.split(b"\n") if newline else ():
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):
             rows.append({key: row.get(key) for key in ("stage", "total_steps", "progress", "loss", "characters")})

@@ -20,6 +20,7 @@ import msgspec
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.data.prompts import line_of, reading_prompt
 from loci.data.reading import shortened
+from loci.files import write_text, writing
 from loci.pipeline.labelers.answer_prior import AnswerPrior
 from loci.pipeline.labelers.confidence import Label
 from loci.pipeline.labelers.labeler import Progress, Stopped
@@ -147,12 +148,12 @@ class _Parts:
         if self.path is not None:
             self.labels = list(_kept(self.path, self.of))
             lines = [json.dumps(self.of), *map(_as_text, self.labels)]
-            self.path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            write_text(self.path, "".join(f"{line}\n" for line in lines))
         return self
 
     def add(self, labels: Sequence[Label]) -> None:
         if self.path is not None:
-            with open(self.path, "a", encoding="utf-8") as handle:
+            with writing(self.path), open(self.path, "a", encoding="utf-8") as handle:
                 handle.write("".join(f"{_as_text(label)}\n" for label in labels))
                 handle.flush()
                 os.fsync(handle.fileno())
