@@ -96,8 +96,8 @@ def test_no_rule_takes_the_square_of_the_time(work):
 def test_control_characters_are_spelled_out_for_every_command():
     for terminal in (False, True):
         told = io.StringIO()
-        told.isatty = lambda: terminal  # noqa: B023
-        with redirect_stdout(HarmlessOutput(told)):  # type: ignore[type-var]
+        told.isatty = lambda: terminal  # type: ignore[method-assign]  # noqa: B023
+        with redirect_stdout(HarmlessOutput(told)):
             print("a\x1b]0;title\x07\x9b2J\u202eb\tc\r", "\x1b[1;31mred\x1b[0m", "\x1b[8mhidden", flush=True)
         red = "\x1b[1;31mred\x1b[0m" if terminal else "\\u001b[1;31mred\\u001b[0m"
         shown = f"a\\u001b]0;title\\u0007\\u009b2J\\u202eb\tc\\u000d {red} \\u001b[8mhidden\n"
