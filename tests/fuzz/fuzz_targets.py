@@ -158,7 +158,9 @@ def _readers() -> None:
     TARGETS.add("labels", Reader("pseudo_labels.tsv", read_labels, ("loci.pipeline.labels_file",)))
     TARGETS.add("labels half", Reader("rows.jsonl", kept_labels, ("loci.pipeline.labelers.read_lines",)))
     folds = Reader(
-        "own/train.tsv", lambda file: write_folds(file, file.parent / "folds", 1), ("loci.interop.course_folds",)
+        "world/birth_places_train.tsv",
+        lambda file: write_folds(file, file.parent / "folds", 1),
+        ("loci.interop.course_folds",),
     )
     TARGETS.add("folds", folds)
     TARGETS.add("groups", Reader("groups.tsv", read_groups, ("loci.evaluation.comparison.artifacts",)))
