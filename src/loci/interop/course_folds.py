@@ -21,7 +21,6 @@ FOLDS = 5
 def write_folds(questions: Path, out: Path, folds: int) -> list[tuple[Path, Path]]:
     """For each fold the file to finetune on and the file to ask; every fifth line is asked."""
     lines = [line for _, line in numbered_lines(questions) if line.strip()]
-    lines = [line for _, line in numbered_lines(questions) if line.strip()]
     if len(lines) < FOLDS:
         raise LociError(f"{FOLDS} questions or more are needed", path=questions, remedy="add some")
     out.mkdir(parents=True, exist_ok=True)
