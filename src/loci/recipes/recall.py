@@ -78,12 +78,12 @@ def self_training(shape: DataShape) -> Recipe:
     """Read, write questions about everybody, memorize names, answers and how sure the reader was."""
     memorize = _stage(
         "memorize",
-        max(1.5e6, 1450 * max(shape.n_lines, shape.n_subjects * shape.n_relations)),
+        max(1.5e6, 1300 * max(shape.n_lines, shape.n_subjects * shape.n_relations)),
         MixtureComponent("question-answer", source="pseudo-labels", options={"count_subject": True}),
         batch_size=64,
         decay=0.32,
         floor=0.05,
     )
-    steps = (_read(3.2e6, "line"), LabelStep("label", "self-training", {"degrees": True}), memorize)
+    steps = (_read(3.15e6, "line"), LabelStep("label", "self-training", {"degrees": True}), memorize)
     note = "learns to read, writes a question and an answer about everybody, memorizes them"
     return Recipe("self-training", RECALL_MODEL, steps, note=note, answerer="memory", stranger_rate=STRANGERS)
