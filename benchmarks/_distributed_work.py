@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 MODEL = {"n_layer": 4, "n_head": 8, "n_embd": 256, "block_size": 128}
+LARGE = {"n_layer": 8, "n_head": 8, "n_embd": 640, "block_size": 128}
+"""39 M parameters: enough that a process's memory shows who keeps them."""
 QUIET = {"embd_pdrop": 0.0, "attn_pdrop": 0.0, "resid_pdrop": 0.0}
 SMALL = {"n_layer": 1, "n_head": 2, "n_embd": 64, "block_size": 128}
 RESULT = "RESULT "
@@ -28,7 +30,7 @@ def recipe(model: dict[str, Any], steps: int, batch: int, pool: int) -> Any:
     return Recipe("benchmark", {**model, **QUIET}, (stage,), seed=1)
 
 
-def engine(world: str, how: str, steps: int, batch: int) -> dict[str, Any]:
+def engine(world: str, how: str, steps: int, batch: int, large: bool = False) -> dict[str, Any]:
     """Train in the group that torchrun started; seconds of the steps after the first few."""
     import torch
     import torch.distributed as dist
@@ -37,13 +39,13 @@ def engine(world: str, how: str, steps: int, batch: int) -> dict[str, Any]:
     from loci.model import GPT, GPTConfig
     from loci.training.distributed import Group
     from loci.training.optim import make_optimisers
-    from loci.training.parallel import Engine
+    from loci.training.parallel import Engine, local
     from loci.training.prefetch import Prefetch
     from loci.training.sources import TrainingData, make_stream
     from loci.training.step import backward, step
 
     torch.set_num_threads(1)
-    plan = recipe(MODEL, steps, batch, 16)
+    plan = recipe(LARGE if large else MODEL, steps, batch, 16)
     data = TrainingData.read(corpus=Path(world) / "wiki.txt")
     with Group.join() as group:
         model = GPT(
@@ -75,7 +77,7 @@ def engine(world: str, how: str, steps: int, batch: int) -> dict[str, Any]:
                     told = step(model, work, stage, optimisers, engine=made).characters
                 seconds.append(time.perf_counter() - begun)
                 characters += told
-        message = []
+        peak, message = peak_memory_mb(), []
         if group.world > 1:
             flat = torch.zeros(model.n_parameters())
             for _ in range(20):
@@ -83,11 +85,17 @@ def engine(world: str, how: str, steps: int, batch: int) -> dict[str, Any]:
                 begun = time.perf_counter()
                 dist.all_reduce(flat)
                 message.append(time.perf_counter() - begun)
+        held = list(model.parameters())
+        held += [parameter.grad for parameter in held if parameter.grad is not None]
+        held += [
+            one for optimiser in optimisers for state in optimiser.state.values() for one in state.values() if one.ndim
+        ]
         return {
             "seconds": sum(seconds[2:]),
             "characters": characters * (len(seconds) - 2) / len(seconds),
+            "state_mb": sum(local(tensor).nbytes for tensor in held) / 1e6,
             "message_ms": 1000 * statistics.median(message) if message else 0.0,
-            "peak_mb": peak_memory_mb(),
+            "peak_mb": peak,
             "rank": group.rank,
         }
 
@@ -118,8 +126,8 @@ def memory() -> dict[str, float]:
     return {name: int(rows[name].split()[0]) / 1e3 for name in ("RssAnon", "RssFile")}
 
 
-def large(data: str, out: str, steps: int, batch: int) -> dict[str, Any]:
-    """Train on a large corpus; memory along the way, and the time to the first step."""
+def large(data: str, out: str, steps: int, batch: int, questions: bool = False) -> dict[str, Any]:
+    """Train on a large corpus; memory along the way, and the time to the first step, with its questions read or not."""
     begun = time.perf_counter()
     import torch
 
@@ -132,14 +140,18 @@ def large(data: str, out: str, steps: int, batch: int) -> dict[str, Any]:
 
     class Watch:
         def on_step(self, report: StepReport) -> None:
-            if report.step in (1, steps // 10, steps // 2, steps):
-                seen[report.step] = {**memory(), "seconds": time.perf_counter() - begun}
+            if report.step in (1, steps // 10, steps // 4, steps // 2, 3 * steps // 4, steps):
+                seen[report.step] = {
+                    **memory(),
+                    "seconds": time.perf_counter() - begun,
+                    "processor": time.process_time(),
+                }
 
         def on_checkpoint(self, total_steps: int) -> None: ...
 
         def close(self) -> None: ...
 
-    taught = TrainingData.read(corpus=Path(data) / "wiki.txt")
+    taught = TrainingData.read(data) if questions else TrainingData.read(corpus=Path(data) / "wiki.txt")
     read = time.perf_counter() - begun
     carry_out(recipe(SMALL, steps, batch, 16), taught, out, observers=lambda run: [Watch()])
     return {"read_seconds": read, "steps": seen}

@@ -3,7 +3,8 @@
 Three parts, each in processes of its own that take turns:
 
     engine    one process, and two with DDP, with FSDP and with one message after the backward pass, which is what DDP
-              replaces: the same model and batch; share of the ideal speed, the message alone, memory
+              replaces: the same model and batch; share of the ideal speed, the message alone; and with 39 M
+              parameters what a process holds of weights, gradients and moments, and its peak memory
     before    one process of this checkout and of another (`--before FOLDER`, a worktree): speed, and whether the
               weights are the same to the bit
     million   world, check, compile, first step, steps with their memory, and drawing, at `--people`
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import json as json_format
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -71,10 +73,9 @@ def engine_rows(world: Path, steps: int, batch: int, repeats: int) -> list[dict[
     for _ in range(repeats):
         for name, how, processes in ways:
             found[name].append(child("engine", str(world), how, steps, batch, processes=processes))
-    rates = {
-        name: [max(one["characters"] for one in turn) / max(one["seconds"] for one in turn) for turn in turns]
-        for name, turns in found.items()
-    }
+            print(f"{name}: {_rate(found[name][-1]):,.0f} characters/s", file=sys.stderr, flush=True)
+    large = {name: child("engine", str(world), how, 3, 4, True, processes=processes) for name, how, processes in ways}
+    rates = {name: [_rate(turn) for turn in turns] for name, turns in found.items()}
     alone = statistics.median(rates["one process"])
     return [
         {
@@ -82,10 +83,16 @@ def engine_rows(world: Path, steps: int, batch: int, repeats: int) -> list[dict[
             "characters_per_second": rates[name],
             "share_of_ideal": statistics.median(rates[name]) / (alone * processes),
             "message_ms": statistics.median(one["message_ms"] for turn in found[name] for one in turn),
-            "peak_mb": statistics.median(one["peak_mb"] for turn in found[name] for one in turn),
+            "state_mb": max(one["state_mb"] for one in large[name]),
+            "peak_mb": max(one["peak_mb"] for one in large[name]),
         }
         for name, _, processes in ways
     ]
+
+
+def _rate(turn: list[dict[str, Any]]) -> float:
+    """Characters a second of all processes together."""
+    return float(max(one["characters"] for one in turn) / max(one["seconds"] for one in turn))
 
 
 def before_row(world: Path, before: Path, steps: int, batch: int, repeats: int) -> dict[str, Any]:
@@ -111,12 +118,14 @@ def million(folder: Path, people: int, steps: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if not world.is_dir():
         found["world"] = command("world", "--people", people, "--out", world)
+    shutil.rmtree(world / "wiki.txt.compiled", ignore_errors=True)
     (found["compile"],) = child("read", str(world))
     (found["read again"],) = child("read", str(world))
     for processes in (1, 2, 8):
         (found[f"draw, one process of {processes}"],) = child("draw", str(world), processes, 64)
     with tempfile.TemporaryDirectory() as runs:
         (found["train"],) = child("large", str(world), f"{runs}/run", steps, 32)
+        (found["first step, questions read too"],) = child("large", str(world), f"{runs}/asked", 1, 32, True)
     found["check"] = command("check", world, "--json")
     return found
 
@@ -129,6 +138,7 @@ def main(
     people: int = 1_000_000,
     folder: Path | None = None,
     repeats: int = 3,
+    steps: int = 20,
 ) -> None:
     """Measure and print.
 
@@ -140,8 +150,9 @@ def main(
         people: The people of the large world.
         folder: Where worlds are kept; default: a temporary one.
         repeats: How often each way takes its turn.
+        steps: Steps of a turn.
     """
-    steps, batch, repeats = (6, 16, 1) if quick else (40, 128, repeats)
+    steps, batch, repeats = (6, 16, 1) if quick else (steps, 128, repeats)
     with tempfile.TemporaryDirectory() as temporary:
         place = folder or Path(temporary)
         place.mkdir(parents=True, exist_ok=True)
@@ -187,13 +198,14 @@ def show(found: dict[str, Any]) -> None:
     """Tables."""
     console = Console(highlight=False)
     if "engine" in found:
-        table = Table("", "characters/s", "share of ideal", "message alone", "peak memory a process")
+        table = Table("", "characters/s", "share of ideal", "message alone", "39 M: state a process", "peak")
         for row in found["engine"]:
             rate = statistics.median(row["characters_per_second"])
             cells = (
                 f"{rate:,.0f}",
                 f"{row['share_of_ideal']:.0%}",
                 f"{row['message_ms']:.0f} ms",
+                f"{row['state_mb']:.0f} MB",
                 f"{row['peak_mb']:.0f} MB",
             )
             table.add_row(row["way"], *cells)
