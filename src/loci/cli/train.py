@@ -99,7 +99,7 @@ def train(
     from loci.cli.work import InterruptFlag, choose_threads
     from loci.pipeline import carry_out
     from loci.training.device import choose
-    from loci.training.distributed import Group, local_rank, restarted
+    from loci.training.distributed import Group, by_torchrun, local_rank, restarts
     from loci.training.observers import TensorBoard, WeightsAndBiases
     from loci.training.reports import CheckpointPolicy, Observer
     from loci.training.run import describe, holds_run, read_run
@@ -107,7 +107,7 @@ def train(
     if resume:
         given = {"--template": template or None, "--variant": variant, "--minutes": minutes, "--characters": characters}
         _only_resumed(recipe, {**given, "--seed": seed, "--set": set or None})
-    resume = resume or (restarted() and holds_run(out))
+    resume = resume or (restarts() > 0 and holds_run(out))
     placement = choose(device, precision, local_rank=local_rank())
     was_finished = resume and read_run(out).finished
     files = (data, corpus, questions)
@@ -131,7 +131,8 @@ def train(
             taught,
             out,
             observers=observers,
-            resume=resume,
+            # torchrun may start a process anew without counting it, and Slurm the whole job.
+            resume=resume or (None if by_torchrun() else False),
             checkpoints=CheckpointPolicy(every_steps=save_every),
             should_stop=lambda: interrupted.raised,
             placement=placement,

@@ -70,7 +70,7 @@ def carry_out(
     whether each keeps the whole model (ddp) or a part of it (fsdp).
     """
     run = Path(out)
-    resume = holds_run(run) if resume is None else resume
+    resume = group.from_first(holds_run(run)) if resume is None else resume
     keep_freed_memory()
     _require_possible(recipe, data)
     config = model_config(recipe, data)

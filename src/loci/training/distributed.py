@@ -36,7 +36,8 @@ class Group:
             raise LociError("this PyTorch cannot train in several processes", remedy="start without torchrun")
         if device.type == "cuda":
             torch.cuda.set_device(device)
-        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        with peers_wanted():
+            dist.init_process_group("nccl" if device.type == "cuda" else "gloo", **_fresh_store())
         return cls(dist.get_rank(), dist.get_world_size(), device=device)
 
     def __enter__(self) -> Group:
@@ -117,6 +118,27 @@ def processes_here() -> int:
     return int(os.environ.get("LOCAL_WORLD_SIZE", 1))
 
 
-def restarted() -> bool:
-    """Whether torchrun has started this process again after one of the group died."""
-    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0)) > 0
+def by_torchrun() -> bool:
+    """Whether torchrun has started this process."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def restarts() -> int:
+    """How often torchrun has started this process again after one of the group died."""
+    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0))
+
+
+def _fresh_store() -> dict[str, Any]:
+    """Where the processes of a machine meet: keys of this attempt alone.
+
+    torchrun keeps one store for all its attempts (PyTorch 2.13), where a group would find the addresses of processes
+    that died. On several machines the attempts are counted apart, so there torchrun itself has to be told
+    (TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1, docs/scaling.md).
+    """
+    shared = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    if not shared or os.environ.get("GROUP_WORLD_SIZE") != "1":
+        return {}
+    from torch.distributed.rendezvous import rendezvous
+
+    store, rank, world = next(rendezvous("env://"))
+    return {"store": dist.PrefixStore(f"attempt-{restarts()}", store), "rank": rank, "world_size": world}
