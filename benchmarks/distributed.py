@@ -122,7 +122,7 @@ def million(folder: Path, people: int, steps: int) -> dict[str, Any]:
     (found["compile"],) = child("read", str(world))
     (found["read again"],) = child("read", str(world))
     for processes in (1, 2, 8):
-        (found[f"draw, one process of {processes}"],) = child("draw", str(world), processes, 64)
+        (found[f"draw, one process of {processes}"],) = child("draw", str(world), processes, 64 * processes)
     with tempfile.TemporaryDirectory() as runs:
         (found["train"],) = child("large", str(world), f"{runs}/run", steps, 32)
         (found["first step, questions read too"],) = child("large", str(world), f"{runs}/asked", 1, 32, True)

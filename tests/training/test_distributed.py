@@ -153,7 +153,7 @@ def free_port():
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds the worker to kill in /proc")
 def test_the_group_goes_on_after_a_node_is_killed(world, tmp_path):
     """Two agents of torchrun, one process each; one dies with its process, and the other goes on by itself."""
-    marker, out, steps = f"marker-{os.getpid()}-{time.time_ns()}", tmp_path / "run", 3000
+    marker, out, steps = f"marker-{os.getpid()}-{time.time_ns()}", tmp_path / "run", 800
     endpoint = f"127.0.0.1:{free_port()}"
     node = ["--nnodes", "1:2", "--rdzv-backend", "c10d", "--rdzv-endpoint", endpoint, "--rdzv-id", marker]
     node += ["--rdzv-conf", "last_call_timeout=5,keep_alive_interval=1,keep_alive_max_attempt=3"]
@@ -176,6 +176,8 @@ def test_the_group_goes_on_after_a_node_is_killed(world, tmp_path):
         for agent in (stays, dies):
             agent.kill()
             agent.wait()
+            assert agent.stdout is not None
+            agent.stdout.close()
         for left in workers(marker).values():  # an agent that is killed leaves its process behind
             os.kill(left, signal.SIGKILL)
     assert stays.returncode == 0, output
