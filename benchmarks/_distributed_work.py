@@ -85,7 +85,7 @@ def engine(world: str, how: str, steps: int, batch: int, large: bool = False) ->
                 begun = time.perf_counter()
                 dist.all_reduce(flat)
                 message.append(time.perf_counter() - begun)
-        held = list(model.parameters())
+        held: list[torch.Tensor] = list(model.parameters())
         held += [parameter.grad for parameter in held if parameter.grad is not None]
         held += [
             one for optimiser in optimisers for state in optimiser.state.values() for one in state.values() if one.ndim

@@ -147,7 +147,8 @@ class BatchStream:
 
     def _lengths(self, rows: Rows, step: int) -> tuple[NDArray[np.int64], dict[int, Example]]:
         """How long the rows' examples are; those whose objective cannot tell are made, and given too."""
-        lengths, made = np.empty(len(rows), dtype=np.int64), {}
+        lengths = np.empty(len(rows), dtype=np.int64)
+        made: dict[int, Example] = {}
         for objective, records, places, positions in self._by_source(rows, step):
             tell = getattr(objective, "example_lengths", None)
             if tell is not None:
