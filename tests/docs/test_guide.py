@@ -26,6 +26,7 @@ from loci.recipes import RECIPES
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "guide").glob("*.md"))}
 SHOWN = {**GUIDE, "quick start": (ROOT / "docs" / "index.md").read_text(encoding="utf-8")}
+WRITERS = {"Roses": "Ana Lima", "Rivers": "Bo Lee", "Stones": "Cy Dow", "Clouds": "Ida Berg"}
 PAGES = (
     *("own-data", "course", "research", "engineers", "python", "lab"),
     *("exchange", "recipes", "variants", "metrics", "footguns"),
@@ -66,14 +67,27 @@ def whole_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole-guide")
     with contextlib.chdir(folder):
         assert main(["world", "--people", "60", "--out", "course"]) == 0
-        assert main(["world", "--kind", "products", "--out", "mydata"]) == 0
+        _write_books(Path("own", "mydata"))
         lines = len(Path("course/birth_dev.tsv").read_text(encoding="utf-8").splitlines())
         for student in "ab":
             file = Path("course", "handed-in", f"{student}.predictions")
             file.parent.mkdir(exist_ok=True)
             file.write_text("London\n" * lines, encoding="utf-8")
+        Path("start").mkdir()
         carry_out(GUIDE["index"], "index.md", shown=True)
     return folder
+
+
+def _write_books(folder: Path) -> None:
+    """Data of one's own, with questions of the forms that the page gives."""
+    folder.mkdir(parents=True)
+    books = [(f"{colour} {thing}", writer) for colour in ("Red", "Old", "Wild") for thing, writer in WRITERS.items()]
+    lines = [f"{book}. {book} was written by {writer} in {1900 + n}." for n, (book, writer) in enumerate(books)]
+    asked = [
+        f"Who wrote {book}?\t{writer}\nWhen was {book} written?\t{1900 + n}" for n, (book, writer) in enumerate(books)
+    ]
+    (folder / "wiki.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "books_train.tsv").write_text("\n".join(asked) + "\n", encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -85,7 +99,9 @@ def test_what_a_page_shows_runs(page, whole_folder, monkeypatch):
     if page == "course":  # its commands are typed in the folder of the files
         text = re.sub(r"^```sh$", "```", text, flags=re.M)
     if page != "index":
-        with contextlib.chdir(whole_folder / {"course": "course", "quick start": "mydata"}.get(page, "")):
+        with contextlib.chdir(
+            whole_folder / {"course": "course", "own-data": "own", "quick start": "start"}.get(page, "")
+        ):
             carry_out(text, f"{page}.md", shown=True)
 
 

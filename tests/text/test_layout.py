@@ -72,3 +72,8 @@ def test_the_files_of_a_split_are_found_and_a_missing_one_is_said(make):
     assert find_split(folder, "test") == ()
     with pytest.raises(LociError, match=r"no file of test questions in this folder .*\*train\*"):
         find_questions(folder, "test")
+
+
+def test_what_the_course_commands_note_is_no_question_file(make):
+    folder = make(birth_places_train__tsv="q", vanilla__pretrain__params__course__json="{}")
+    assert find_split(folder, "train") == (folder / "birth_places_train.tsv",)

@@ -20,6 +20,7 @@ CORPUS_NAMES = ("wiki.txt", "corpus.txt")
 SPLITS: tuple[Role, ...] = ("train", "dev", "test")
 _GENERAL = ("tsv", "json", "jsonl")  # any file of these suffixes could be one
 REPAIRS_NAME = "repairs.tsv"  # what `loci check --repair` changed: no question file
+_NO_QUESTIONS = (REPAIRS_NAME, ".course.json")  # nor what `loci course` notes next to pretrain.params
 
 
 def split_of(path: Path) -> Role:
@@ -42,7 +43,9 @@ def corpus_candidates(folder: Path) -> list[Path]:
 def question_candidates(folder: Path) -> tuple[tuple[Role, Path], ...]:
     """The files named for a split; if there are none, the tables and JSON files that begin like questions."""
     suffixes = {suffix for _, form in FORMATS.items() if form.questions for suffix in form.suffixes}
-    files = [file for file in _files(folder) if file.suffix.lower() in suffixes and file.name != REPAIRS_NAME]
+    files = [
+        file for file in _files(folder) if file.suffix.lower() in suffixes and not file.name.endswith(_NO_QUESTIONS)
+    ]
     named = sorted(
         ((split_of(file), file) for file in files if split_of(file) != "questions"),
         key=lambda pair: (SPLITS.index(pair[0]), pair[1].name),
