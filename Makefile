@@ -68,8 +68,8 @@ $(VENV)/.extra-%: $(STAMP)
 	touch $@
 
 EXCHANGE := hf imported_models onnx lens lm_eval
-test-interop: $(VENV)/.extra-hf $(VENV)/.extra-onnx ## exported and imported models against transformers and onnxruntime
-	$(BIN)/python -m pytest -q -n auto --dist worksteal $(addprefix tests/interop/test_,$(EXCHANGE:=.py))
+test-interop: $(VENV)/.extra-hf $(VENV)/.extra-onnx $(VENV)/.extra-docs ## exported and imported models in transformers and onnxruntime; the site
+	$(BIN)/python -m pytest -q -n auto --dist worksteal $(addprefix tests/interop/test_,$(EXCHANGE:=.py)) tests/docs/test_site.py tests/browser/test_site_in_browser.py
 
 docs: $(VENV)/.extra-docs ## write the references and build the documentation site into site/, offline
 	$(BIN)/python docs/make_cli_reference.py
