@@ -10,6 +10,9 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
+#: Everything that `str.splitlines` takes for the end of a line.
+LINE_BREAKS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+
 
 class LociError(Exception):
     """Bad input, said in one line: where it is, what is wrong, what to do about it."""
@@ -30,7 +33,9 @@ class LociError(Exception):
         elif self.line is not None:
             where = f"line {self.line}: "
         remedy = f" ({self.remedy})" if self.remedy else ""
-        return f"{where}{self.message}{remedy}"
+        # Messages quote what files contain: a line break there must not become a second line of ours.
+        message = "".join(c if c not in LINE_BREAKS else repr(c)[1:-1] for c in self.message)
+        return f"{where}{message}{remedy}"
 
 
 @contextlib.contextmanager

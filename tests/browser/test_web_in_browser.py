@@ -51,7 +51,7 @@ def site(tmp_path_factory):
     (table / "results.json").write_text(json.dumps({"rows": [row]}))
     (table / "report.html").write_text("<!doctype html><title>a report</title><h1>The table at length</h1>")
     with served([*runs, table], folder / "web") as (url, app):
-        other = next(name for name in app.state.library.names() if name != "one")
+        other = next(run["run"] for run in app.state.library.summaries() if run["run"] != "one")
         yield SimpleNamespace(url=url, other=other)
 
 
