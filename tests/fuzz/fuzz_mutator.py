@@ -134,9 +134,10 @@ def _lines(data: bytes, rng: random.Random, _: Sequence[bytes]) -> bytes:
     if kind == 0:
         rng.shuffle(lines)
     elif kind == 1:
-        lines = lines * rng.choice((2, 5, 50))
+        lines = lines * min(rng.choice((2, 5, 50)), 1 + LARGEST // (len(data) + 1))
     elif kind == 2:
-        lines = [rng.choice(lines)] * rng.choice((1, 3, 1000, 20_000))
+        line = rng.choice(lines)
+        lines = [line] * min(rng.choice((1, 3, 1000, 20_000)), 1 + LARGEST // (len(line) + 1))
     elif kind == 3:
         lines = [line for line in lines if rng.random() < 0.7]
     elif kind == 4:  # many of a kind, each another

@@ -1,5 +1,8 @@
 """A compiled corpus is the corpus read in memory, line by line and subject by subject; it is made anew when needed."""
 
+import hashlib
+import json
+
 import numpy as np
 import pytest
 
@@ -72,6 +75,17 @@ def test_it_is_compiled_again_when_the_text_or_an_array_is_another(read, tmp_pat
     (folder / "offsets.npy").write_bytes(b"damaged")
     assert [*read(HEADED)[1]] == [*plain.lines]
     assert [line.text for line in read(PROSE)[1]] == PROSE.splitlines()
+
+
+def test_an_array_whose_header_is_no_python_is_made_again_also_where_the_manifest_vouches_for_it(read, tmp_path):
+    plain, _ = read(HEADED)
+    folder = tmp_path / "wiki.txt.compiled"
+    array, manifest = folder / "offsets.npy", folder / "manifest.json"
+    array.write_bytes(array.read_bytes().replace(b", }  ", b", ((("))
+    said = json.loads(manifest.read_text())
+    said["sha256"][array.name] = hashlib.sha256(array.read_bytes()).hexdigest()
+    manifest.write_text(json.dumps(said))
+    assert [*read(HEADED)[1]] == [*plain.lines]
 
 
 def test_what_must_be_put_right_is_read_in_memory(read):

@@ -73,10 +73,18 @@ def _opened(folder: Path, path: Path, digest: str) -> CompiledCorpus | None:
             return None
         require_files(folder, manifest, [ABOUT, *(f"{name}.npy" for name in _ARRAYS)], remedy=_REMEDY)
         # As plain arrays over the mapped pages: numpy looks up single numbers of a memmap several times slower.
-        arrays = {name: np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r")) for name in _ARRAYS}
+        arrays = {name: np.asarray(_mapped(folder / f"{name}.npy")) for name in _ARRAYS}
         return CompiledCorpus(path, about, arrays) if _fit_together(about, arrays) else None
     except (LociError, ValueError, OSError, EOFError):
         return None  # damaged, or of another version: compiled anew
+
+
+def _mapped(file: Path) -> Array:
+    try:
+        found: Array = np.load(file, mmap_mode="r")
+        return found
+    except Exception as error:  # numpy reads the header as Python source: a damaged one raises whatever that may
+        raise LociError("not an array", path=file, remedy=_REMEDY) from error
 
 
 def _fit_together(about: About, arrays: Mapping[str, Array]) -> bool:
