@@ -19,6 +19,7 @@ from loci.text import source
 from loci.text.questions import Questions
 from loci.text.relations import read_relations
 from loci.text.world import WorldSpec, write_world
+from loci.training.run import read_metrics
 
 
 def loci(*arguments, **streams):
@@ -126,3 +127,8 @@ def test_a_damaged_file_is_named_with_a_remedy(name, tmp_path):
         read(tmp_path / name)
     assert caught.value.path == tmp_path / name
     assert caught.value.remedy
+
+
+def test_a_row_of_metrics_nested_without_end_is_passed_over(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text('{"step": ' + "[" * 100_000 + "\n")
+    assert read_metrics(tmp_path) == []

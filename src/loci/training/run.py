@@ -252,7 +252,7 @@ def read_metrics(path: str | Path) -> list[dict[str, Any]]:
         return rows
     with open(file, "rb") as handle:
         while line := handle.readline(LONGEST_ROW):  # a longer one comes in parts, none of which is a row
-            with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                 rows.append({**_decode_row(line)})
     return rows
 

@@ -178,5 +178,5 @@ def _kept(path: Path, of: str) -> Iterator[Label]:
     for line in lines[1:]:
         try:
             yield Label(*_decode(line))
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return
