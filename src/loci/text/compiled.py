@@ -36,6 +36,7 @@ from loci.text.vocab import Vocab
 
 LARGE = 32 << 20
 """Bytes from which on a corpus is compiled; a smaller one is read into memory in a second or two."""
+_AT_ONCE = 1 << 14
 _ARRAYS = ("ids", "offsets", "subjects", "subject_offsets", "names", "keys", "by_key")
 _REMEDY = "remove the folder: it is compiled anew"
 
@@ -173,6 +174,22 @@ class MappedLines(Sequence[Line]):
         index %= len(self)
         return MappedLine(self.corpus, index if self.chosen is None else int(self.chosen[index]))
 
+    def texts(self) -> Iterator[str]:
+        """What these lines say, one after the other: many are looked up at once."""
+        if self.chosen is not None:
+            yield from (self.corpus.text(int(index)) for index in self.chosen)
+            return
+        offsets = self.corpus.offsets
+        for begin in range(0, len(self), _AT_ONCE):
+            end = min(begin + _AT_ONCE, len(self))
+            yield from self.corpus.between(int(offsets[begin]), int(offsets[end]) - 1).split("\n")
+
+    def named(self) -> Array:
+        """Which of these lines have a subject."""
+        named: Array = np.diff(self.corpus.arrays["subject_offsets"]) > 0
+        named[list(self.corpus.added)] = True
+        return named if self.chosen is None else named[self.chosen]
+
     def lengths(self, positions: Array) -> Array:
         """The characters of some of these lines."""
         lines, offsets = positions if self.chosen is None else self.chosen[positions], self.corpus.offsets
@@ -215,9 +232,10 @@ class CompiledCorpus(Corpus):
 
     def text(self, index: int) -> str:
         """The text of a line."""
-        return self._text(int(self.offsets[index]), int(self.offsets[index + 1]) - 1)
+        return self.between(int(self.offsets[index]), int(self.offsets[index + 1]) - 1)
 
-    def _text(self, start: int, stop: int) -> str:
+    def between(self, start: int, stop: int) -> str:
+        """The text from one character to another."""
         return self.symbols[self.arrays["ids"][start:stop]].tobytes().decode("utf-32-le")
 
     def length(self, index: int) -> int:
@@ -245,7 +263,7 @@ class CompiledCorpus(Corpus):
     def raw(self) -> str:
         """The whole text, put together anew each time: prefer the lines."""
         end = int(self.offsets[-1])
-        return self._text(0, end if self.about_text.final_newline else end - 1)
+        return self.between(0, end if self.about_text.final_newline else end - 1)
 
     @cached_property
     def hash(self) -> str:
@@ -271,6 +289,11 @@ class CompiledCorpus(Corpus):
         return _BySubject(self)
 
     @property
+    def first_lines(self) -> Sequence[Line]:
+        """The first line of each subject."""
+        return MappedLines(self, _BySubject(self).firsts)
+
+    @property
     def repeated(self) -> Mapping[str, tuple[Line, ...]]:
         """The subjects of more than one line."""
         if self.added:
@@ -282,16 +305,35 @@ class CompiledCorpus(Corpus):
     def about(self, subject: str) -> tuple[Line, ...]:
         """The lines of this subject; where none is spelled so, of the only one that differs in case or article."""
         alike = [self.lines[index] for index in self.alike(subject)]
+        if len(alike) == 1:  # spelled so or not
+            return tuple(alike)
         exact = tuple(line for line in alike if line.subject == subject)
         return exact or (tuple(alike) if len({line.subject for line in alike}) == 1 else ())
 
     def alike(self, subject: str) -> list[int]:
         """The lines whose subject has the same key."""
-        key = name_hash(subject_key(subject))
-        left, right = (np.searchsorted(self.arrays["keys"], key, side=side) for side in ("left", "right"))
-        found = [int(index) for index in self.arrays["by_key"][left:right]]
-        found += [index for index, name in self.added.items() if subject_key(name) == subject_key(subject)]
-        return sorted(found) if subject else []
+        if not subject:
+            return []
+        keys, key, found = self.arrays["keys"], name_hash(subject_key(subject)), []
+        for at in range(int(keys.searchsorted(key)), len(keys)):
+            if keys[at] != key:
+                break
+            found.append(int(self.arrays["by_key"][at]))
+        if self.added:
+            found += [index for index, name in self.added.items() if subject_key(name) == subject_key(subject)]
+        return sorted(found)
+
+    def with_articles(self) -> Iterator[str]:
+        """The subjects that begin with an article."""
+        yield from (name for name in self.added.values() if without_article(name) != name)
+        data, begins = self.arrays["subjects"], self.arrays["subject_offsets"][:-1]
+        if not len(data):
+            return
+        first, second = (data[np.minimum(begins + at, len(data) - 1)] | 32 for at in (0, 1))  # in lower case
+        like_one = ((first == ord("t")) & (second == ord("h"))) | ((first == ord("a")) & np.isin(second, list(b" n")))
+        for index in np.flatnonzero(like_one):
+            if without_article(name := self.subject(int(index))) != name:
+                yield name
 
     def knowing(self, subjects: Iterable[str]) -> Corpus:
         """The same corpus, its subjects as these are spelled: see `Corpus.knowing`."""

@@ -47,9 +47,10 @@ class Line:
     @property
     def body(self) -> str:
         """What the line says of its subject: the text after `Subject. `, or after `The Subject. `."""
-        named = without_article(self.text)
-        text = named if self.subject and named.startswith(f"{self.subject}.") else self.text
-        return text.removeprefix(self.subject).removeprefix(".").lstrip()
+        text, subject = self.text, self.subject
+        named = without_article(text)
+        text = named if subject and named.startswith(f"{subject}.") else text
+        return text.removeprefix(subject).removeprefix(".").lstrip()
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,20 @@ class Corpus:
 
     def lacks_articles(self, subjects: Sequence[str]) -> bool:
         """Whether some of these are subjects of the corpus but for their article, and none has one."""
-        if any(without_article(subject) != subject for subject in subjects):
-            return False
-        spelled = ((subject, line.subject) for subject in subjects for line in self.about(subject))
-        return any(own != subject and without_article(own) == subject for subject, own in spelled)
+        asked: set[str] | None = None
+        for own in self.with_articles():
+            if asked is None:
+                asked = set(subjects)
+                if any(without_article(subject) != subject for subject in asked):
+                    return False
+            subject = without_article(own)
+            if subject in asked and any(line.subject == own for line in self.about(subject)):
+                return True
+        return False
+
+    def with_articles(self) -> Iterator[str]:
+        """The subjects that begin with an article."""
+        return (name for name in self.by_subject if without_article(name) != name)
 
     @property
     def repairs(self) -> tuple[Finding, ...]:
@@ -150,6 +161,11 @@ class Corpus:
         return {subject: tuple(lines) for subject, lines in grouped.items()}
 
     @property
+    def first_lines(self) -> Sequence[Line]:
+        """The first line of each subject."""
+        return [lines[0] for lines in self.by_subject.values()]
+
+    @property
     def repeated(self) -> Mapping[str, tuple[Line, ...]]:
         """The subjects of more than one line."""
         return {subject: lines for subject, lines in self.by_subject.items() if len(lines) > 1}
@@ -167,13 +183,18 @@ class Corpus:
     def tells(self, subject: str | None, answers: Sequence[str], *, within: int | None = None) -> bool:
         """Whether a line about the subject says one of the answers after its name, in its first `within` characters."""
         lines = self.about(subject) if subject else ()
-        return any_stands_in((line.text[len(line.text) - len(line.body) : within] for line in lines), answers)
+        return any_stands_in((_told(line, within) for line in lines), answers)
 
     def __len__(self) -> int:
         return len(self.lines)
 
     def __iter__(self) -> Iterator[Line]:
         return iter(self.lines)
+
+
+def _told(line: Line, within: int | None) -> str:
+    """What the line says of its subject, in its first `within` characters."""
+    return line.body if within is None else (text := line.text)[len(text) - len(line.body) : within]
 
 
 def line_lengths(lines: Sequence[Line], positions: NDArray[np.int64] | None = None) -> NDArray[np.int64]:

@@ -1,19 +1,19 @@
 """What is wrong with the lines of a corpus, one by one and next to each other: blank, repeated, without a subject.
 
-Goes through the lines twice and keeps a number for each, not its text, so that a corpus of any size can be looked at.
+Goes through the lines and keeps a number for each, not its text, so that a corpus of any size can be looked at.
 Knows nothing of files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from loci.text.findings import Notes, shown
-from loci.text.source import controls_in, note_specials, without_specials
+from loci.text.source import controls_in, is_plain, note_specials, without_specials
 
 if TYPE_CHECKING:
     from loci.text.corpus import Line
@@ -26,9 +26,19 @@ def clean_text(line: Line) -> str:
 
 def note_lines(lines: Sequence[Line], notes: Notes) -> NDArray[np.int64]:
     """Note what is wrong line by line; returns the places of the lines that a clean copy keeps."""
-    hashes = np.fromiter((hash(_noted(line, notes)) for line in lines), dtype=np.int64, count=len(lines))
+    texts, named = _texts(lines), _named(lines)
+    typed = np.zeros(len(lines), dtype=bool)
+
+    def hashed() -> Iterator[int]:
+        for place, own in enumerate(texts):
+            clean = own.strip()
+            if clean != own or not is_plain(own):
+                clean = _noted(lines[place], notes)
+            typed[place] = "??" in clean
+            yield hash(clean)
+
+    hashes = np.fromiter(hashed(), dtype=np.int64, count=len(lines))
     blank = hashes == hash("")
-    named = np.fromiter((bool(line.subject) for line in lines), dtype=bool, count=len(lines))
     # The last line of equal ones says whether they have a subject, the first one is kept.
     _, last = np.unique(hashes[::-1], return_index=True)
     placed = (len(lines) - 1 - last)[~blank[len(lines) - 1 - last]]
@@ -41,7 +51,8 @@ def note_lines(lines: Sequence[Line], notes: Notes) -> NDArray[np.int64]:
     _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
     earlier = first[which]
     kept = ~blank & (earlier == np.arange(len(lines)))
-    for place, line in enumerate(lines):
+    for place in np.flatnonzero(~kept | ~named | typed).tolist():
+        line = lines[place]
         if blank[place]:
             notes.note("empty-line", "is blank", line.number, before=line.text)
             continue
@@ -52,9 +63,21 @@ def note_lines(lines: Sequence[Line], notes: Notes) -> NDArray[np.int64]:
             continue
         if not named[place]:
             notes.warning("no-subject", f"no subject found: {shown(text)}", line.number)
-        if "??" in text:
+        if typed[place]:
             notes.warning("typed-mask", f"«??» in {shown(text)}", line.number)
     return np.flatnonzero(kept)
+
+
+def _texts(lines: Sequence[Line]) -> Iterable[str]:
+    """The texts of lines; a compiled corpus looks up many at once."""
+    tell: Callable[[], Iterable[str]] | None = getattr(lines, "texts", None)
+    return tell() if tell is not None else (line.text for line in lines)
+
+
+def _named(lines: Sequence[Line]) -> NDArray[np.bool_]:
+    """Which lines have a subject; a compiled corpus tells it of all at once."""
+    tell: Callable[[], NDArray[np.bool_]] | None = getattr(lines, "named", None)
+    return tell() if tell is not None else np.array([bool(line.subject) for line in lines], dtype=bool)
 
 
 def _noted(line: Line, notes: Notes) -> str:

@@ -39,6 +39,7 @@ LARGEST, LONGEST_LINE = 1 << 29, 1 << 24
 # Line ends and tabs are not here: a line has no line end in it, and the tab has a meaning.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _SPECIAL = re.compile(f"[{PAD}{MASK}]")
+_UNUSUAL = re.compile(f"[{PAD}{MASK}{_CONTROL.pattern[1:]}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_ENDS_AND_TABS = re.compile("[\t\r\n]+")
 
@@ -216,6 +217,11 @@ def _line_ends(text: str, notes: Notes) -> str:
         line = text.count("\n") + 1
         notes.note("no-final-newline", "the last line has no newline", line, before="", after="\\n")
     return text
+
+
+def is_plain(text: str) -> bool:
+    """Whether there are neither special symbols nor control characters in `text`; most has none."""
+    return _UNUSUAL.search(text) is None
 
 
 def specials_in(text: str) -> str:
