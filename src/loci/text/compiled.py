@@ -13,32 +13,26 @@ gives a `Corpus` whose lines are made when they are asked for. Knows nothing of 
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import overload
 
 import numpy as np
-from filelock import FileLock
 from numpy.typing import NDArray
 
-from loci.errors import LociError
-from loci.files import read_struct, sha256_file
-from loci.manifest import read_manifest, require_files
-from loci.text.compiling import ABOUT, FORMAT, KIND, About, Array, compile_corpus, name_hash
+from loci.files import sha256_file
+from loci.text.compiling import ABOUT, FORMAT, KIND, About, compile_corpus, name_hash
 from loci.text.corpus import Corpus, Line
 from loci.text.findings import Finding
+from loci.text.mapped import Array, folder_for, opened_or_made, read_arrays
+from loci.text.mapped_lines import MappedLine, MappedLines
 from loci.text.source import has_surrogate
 from loci.text.subjects import SubjectIndex, subject_key, without_article
 from loci.text.vocab import Vocab
 
 LARGE = 32 << 20
 """Bytes from which on a corpus is compiled; a smaller one is read into memory in a second or two."""
-_AT_ONCE = 1 << 14
 _ARRAYS = ("ids", "offsets", "subjects", "subject_offsets", "names", "keys", "by_key")
-_REMEDY = "remove the folder: it is compiled anew"
 
 
 def is_large(path: Path) -> bool:
@@ -48,44 +42,15 @@ def is_large(path: Path) -> bool:
 
 def read_large(path: Path) -> Corpus | None:
     """The corpus of a text file as mapped arrays, compiled if need be; None where it must be read in memory."""
-    folder = path.with_name(f"{path.name}.compiled")
-    if not os.access(path.parent, os.W_OK):
-        home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-        folder = home / "loci" / f"{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:16]}.compiled"
-    digest = sha256_file(path)
-    if (found := _opened(folder, path, digest)) is not None:
-        return found
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_name(f".{folder.name}.lock")):  # of several processes one compiles, the others wait
-        if (found := _opened(folder, path, digest)) is None:
-            if not compile_corpus(path, folder, digest):
-                return None
-            found = _opened(folder, path, digest)
-    return found
+    digest, folder = sha256_file(path), folder_for(path)
+    return opened_or_made(folder, lambda: _opened(folder, path, digest), lambda: compile_corpus(path, folder, digest))
 
 
 def _opened(folder: Path, path: Path, digest: str) -> CompiledCorpus | None:
-    if not folder.is_dir():
+    found = read_arrays(folder, KIND, FORMAT, About, ABOUT, _ARRAYS)
+    if found is None or found[0].sha256 != digest or not _fit_together(*found):
         return None
-    try:
-        manifest = read_manifest(folder, KIND, FORMAT, remedy=_REMEDY)
-        about = read_struct(folder / ABOUT, About, remedy=_REMEDY)
-        if about.sha256 != digest:
-            return None
-        require_files(folder, manifest, [ABOUT, *(f"{name}.npy" for name in _ARRAYS)], remedy=_REMEDY)
-        # As plain arrays over the mapped pages: numpy looks up single numbers of a memmap several times slower.
-        arrays = {name: np.asarray(_mapped(folder / f"{name}.npy")) for name in _ARRAYS}
-        return CompiledCorpus(path, about, arrays) if _fit_together(about, arrays) else None
-    except (LociError, ValueError, OSError, EOFError):
-        return None  # damaged, or of another version: compiled anew
-
-
-def _mapped(file: Path) -> Array:
-    try:
-        found: Array = np.load(file, mmap_mode="r")
-        return found
-    except Exception as error:  # numpy reads the header as Python source: a damaged one raises whatever that may
-        raise LociError("not an array", path=file, remedy=_REMEDY) from error
+    return CompiledCorpus(path, *found)
 
 
 def _fit_together(about: About, arrays: Mapping[str, Array]) -> bool:
@@ -105,96 +70,6 @@ def _fit_together(about: About, arrays: Mapping[str, Array]) -> bool:
         and int(arrays["by_key"].max()) < lines
         and int(ids.max()) < len(about.symbols)
     )
-
-
-class MappedLine(Line):
-    """A line that is looked up when it is read."""
-
-    def __init__(self, corpus: CompiledCorpus, index: int):
-        object.__setattr__(self, "_corpus", corpus)
-        object.__setattr__(self, "_index", index)
-
-    @property
-    def number(self) -> int:
-        """Its number in the file."""
-        return self._index + 1  # type: ignore[attr-defined, no-any-return]
-
-    @property
-    def subject(self) -> str:
-        """Whom it is about."""
-        return self._corpus.subject(self._index)  # type: ignore[attr-defined, no-any-return]
-
-    @property
-    def text(self) -> str:
-        """What it says."""
-        return self._corpus.text(self._index)  # type: ignore[attr-defined, no-any-return]
-
-    @property
-    def length(self) -> int:
-        """Its characters."""
-        return self._corpus.length(self._index)  # type: ignore[attr-defined, no-any-return]
-
-    def ids(self, vocab: Vocab) -> NDArray[np.int64]:
-        """Its characters as ids of a vocabulary."""
-        return self._corpus.encoded(self._index, vocab)  # type: ignore[attr-defined, no-any-return]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Line) and (self.number, self.subject, self.text) == (
-            other.number,
-            other.subject,
-            other.text,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.number, self.text))
-
-    def __repr__(self) -> str:
-        return f"Line({self.number}, {self.subject!r}, {self.text!r})"
-
-
-class MappedLines(Sequence[Line]):
-    """Some lines of a compiled corpus, or all of them."""
-
-    def __init__(self, corpus: CompiledCorpus, chosen: Array | None = None):
-        self.corpus, self.chosen = corpus, chosen
-
-    def __len__(self) -> int:
-        return len(self.corpus.offsets) - 1 if self.chosen is None else len(self.chosen)
-
-    @overload
-    def __getitem__(self, index: int) -> Line: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Line]: ...
-    def __getitem__(self, index: int | slice) -> Line | Sequence[Line]:
-        if isinstance(index, slice):
-            chosen = np.arange(*index.indices(len(self)))
-            return MappedLines(self.corpus, chosen if self.chosen is None else self.chosen[chosen])
-        if not -len(self) <= index < len(self):
-            raise IndexError(index)
-        index %= len(self)
-        return MappedLine(self.corpus, index if self.chosen is None else int(self.chosen[index]))
-
-    def texts(self) -> Iterator[str]:
-        """What these lines say, one after the other: many are looked up at once."""
-        if self.chosen is not None:
-            yield from (self.corpus.text(int(index)) for index in self.chosen)
-            return
-        offsets = self.corpus.offsets
-        for begin in range(0, len(self), _AT_ONCE):
-            end = min(begin + _AT_ONCE, len(self))
-            yield from self.corpus.between(int(offsets[begin]), int(offsets[end]) - 1).split("\n")
-
-    def named(self) -> Array:
-        """Which of these lines have a subject."""
-        named: Array = np.diff(self.corpus.arrays["subject_offsets"]) > 0
-        named[list(self.corpus.added)] = True
-        return named if self.chosen is None else named[self.chosen]
-
-    def lengths(self, positions: Array) -> Array:
-        """The characters of some of these lines."""
-        lines, offsets = positions if self.chosen is None else self.chosen[positions], self.corpus.offsets
-        found: Array = offsets[lines + 1] - offsets[lines] - 1
-        return found
 
 
 class CompiledCorpus(Corpus):
@@ -304,7 +179,7 @@ class CompiledCorpus(Corpus):
 
     def about(self, subject: str) -> tuple[Line, ...]:
         """The lines of this subject; where none is spelled so, of the only one that differs in case or article."""
-        alike = [self.lines[index] for index in self.alike(subject)]
+        alike = [MappedLine(self, index) for index in self.alike(subject)]
         if len(alike) == 1:  # spelled so or not
             return tuple(alike)
         exact = tuple(line for line in alike if line.subject == subject)
@@ -354,6 +229,7 @@ class CompiledCorpus(Corpus):
 class _BySubject(Mapping[str, tuple[Line, ...]]):
     def __init__(self, corpus: CompiledCorpus):
         self.corpus = corpus
+        self.hash = corpus.hash
 
     @cached_property
     def firsts(self) -> Array:

@@ -9,23 +9,19 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from loci.files import atomic_folder, write_json
-from loci.manifest import hashes_of, write_manifest
+from loci.files import atomic_folder
 from loci.text.formats import corpus_format
+from loci.text.mapped import Array, finish_folder
 from loci.text.source import LARGEST, LONGEST_LINE, Source
 from loci.text.subjects import certain_subject, find_subjects, subject_key
 from loci.text.vocab import MASK, PAD
 
 KIND, FORMAT, ABOUT = "compiled corpus", 1, "corpus.json"
 _BLOCK = 1 << 24
-
-Array = NDArray[Any]
 
 
 class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,8 +80,7 @@ def compile_corpus(path: Path, folder: Path, digest: str) -> bool:
         with open(path, "rb") as handle:
             handle.seek(-1, os.SEEK_END)
             about = About(digest, tuple(symbols), handle.read() == b"\n")
-        write_json(temporary / ABOUT, msgspec.to_builtins(about))
-        write_manifest(temporary, KIND, FORMAT, hashes_of(temporary))
+        finish_folder(temporary, KIND, FORMAT, about, ABOUT)
     return True
 
 

@@ -46,8 +46,9 @@ def several_lines(corpus: Corpus) -> list[Finding]:
 def unseen_subjects(questions: Questions, corpus: Corpus) -> list[Finding]:
     """Questions about subjects that no line is about."""
     notes = Notes(questions.path)
-    for row in questions:
-        if row.subject is not None and not corpus.about(row.subject):
+    unseen = {name for name in questions.subjects if not corpus.about(name)}
+    for row in questions if unseen else ():
+        if row.subject in unseen:
             notes.warning("unseen-subject", f"no line is about {shown(row.subject, 50)}", row.number)
     return notes.found
 
@@ -55,11 +56,17 @@ def unseen_subjects(questions: Questions, corpus: Corpus) -> list[Finding]:
 def unasked(corpus: Corpus, asked: Iterable[Questions]) -> list[Finding]:
     """One note when no file asks about some of the subjects: a question file that lost rows shows here."""
     notes = Notes(corpus.path)
-    asked_lines = {line.number for questions in asked for name in questions.subjects for line in corpus.about(name)}
-    missing = [lines[0] for lines in corpus.by_subject.values() if lines[0].number not in asked_lines]
-    if missing:
-        some = f"{len(missing):,} of {len(corpus.by_subject):,} subjects, the first is {shown(missing[0].subject, 40)}"
-        notes.note("unasked-subject", some, missing[0].number)
+    firsts = corpus.first_lines
+    numbers = np.fromiter((line.number for line in firsts), dtype=np.int64, count=len(firsts))
+    open_lines = np.zeros(numbers.max(initial=0) + 1, dtype=bool)
+    open_lines[numbers] = True
+    for line in (line for questions in asked for name in questions.subjects for line in corpus.about(name)):
+        if line.number < len(open_lines):
+            open_lines[line.number] = False
+    if count := int(open_lines.sum()):
+        first = next(line for line in firsts if open_lines[line.number])
+        some = f"{count:,} of {len(firsts):,} subjects, the first is {shown(first.subject, 40)}"
+        notes.note("unasked-subject", some, first.number)
     return notes.found
 
 
@@ -83,10 +90,10 @@ def require_told(questions: Questions, corpus: Corpus) -> None:
 def two_roles(asked: Iterable[Questions]) -> list[Finding]:
     """One note when names are a subject here and an answer there."""
     files = list(asked)
-    answers = {answer for questions in files for row in questions for answer in row.answers}
-    both = [row for questions in files for row in questions if row.subject in answers]
-    if not both:
+    answers = frozenset[str]().union(*(questions.answers for questions in files))
+    if all(answers.isdisjoint(questions.subjects) for questions in files):
         return []
+    both = [row for questions in files for row in questions if row.subject in answers]
     notes = Notes(both[0].path)
     names = list(dict.fromkeys(row.subject or "" for row in both))
     notes.note("two-roles", f"{len(names):,}, the first is {shown(names[0], 40)}", both[0].number)
@@ -104,11 +111,13 @@ def leaks(train: Questions, later: Questions) -> list[Finding]:
     With the same answer that is a leak, an error: the figure measured on `later` would be too good. With another answer
     it is a contradiction, most often a namesake. Without an answer in `later` nobody can tell, so it is a warning.
     """
+    again = {hash(_asked(row)) for row in later}
     taught: dict[tuple[str, ...], tuple[int, set[str]]] = {}
     for row in train:
-        taught.setdefault(_asked(row), (row.number, set()))[1].update(row.answers)
+        if hash(asked := _asked(row)) in again:  # most are not: it saves memory
+            taught.setdefault(asked, (row.number, set()))[1].update(row.answers)
     notes = Notes(later.path)
-    for row in later:
+    for row in later if taught else ():
         if _asked(row) not in taught:
             continue
         number, answers = taught[_asked(row)]
@@ -189,19 +198,55 @@ class QuestionFigures:
     taught: int | None
 
 
-def question_figures(questions: Questions, corpus: Corpus | None, train: Sequence[Questions] = ()) -> QuestionFigures:
-    """The figures of some questions, against the corpus and the train questions where there are any."""
-    answered = questions.answered
-    counts = Counter(row.answer for row in answered)
-    top, top_count = next(iter(counts.most_common(1)), (None, 0))
-    taught_answers = {answer for taught in train for row in taught.answered for answer in row.answers}
-    return QuestionFigures(
-        questions=len(questions),
-        answered=len(answered),
-        distinct_answers=len(counts),
-        top_answer=top,
-        top_count=top_count,
-        longest_example=max((row.example_length() for row in questions), default=0),
-        in_own_line=sum(corpus.tells(row.subject, row.answers) for row in answered) if corpus and answered else None,
-        taught=sum(not taught_answers.isdisjoint(row.answers) for row in answered) if train and answered else None,
-    )
+def figures_by_relation(
+    questions: Questions, corpus: Corpus | None, train: Sequence[Questions] = ()
+) -> dict[str | None, QuestionFigures]:
+    """The figures of each relation, in the order met, and of all together under None.
+
+    Against the corpus, and against what the train questions of the relation have for answers, where there are any.
+    """
+    taught: dict[str | None, set[str]] = {None: set()}
+    for one in train:
+        taught[None] |= one.answers
+        for name, own in one.by_relation().items():
+            taught.setdefault(name, set()).update(own.answers)
+    tallies: dict[str | None, _Tally] = {None: _Tally(taught[None])}
+    for row in questions:
+        told = corpus is not None and bool(row.answers) and corpus.tells(row.subject, row.answers)
+        if row.relation not in tallies:
+            tallies[row.relation] = _Tally(taught.get(row.relation, set()))
+        tallies[None].add(row, told)
+        tallies[row.relation].add(row, told)
+    known = {name for name in tallies if name in taught} if train else set()
+    return {name: tally.figures(corpus is not None, name in known) for name, tally in tallies.items()}
+
+
+class _Tally:
+    """Counts questions as they come."""
+
+    def __init__(self, taught: set[str]):
+        self.known = taught
+        self.questions = self.longest = self.told = self.taught = 0
+        self.answers: Counter[str] = Counter()
+
+    def add(self, row: Question, told: bool) -> None:
+        self.questions += 1
+        self.longest = max(self.longest, row.example_length())
+        if row.answers:
+            self.answers[row.answers[0]] += 1
+            self.told += told
+            self.taught += not self.known.isdisjoint(row.answers)
+
+    def figures(self, corpus: bool, train: bool) -> QuestionFigures:
+        answered = self.answers.total()
+        top, top_count = next(iter(self.answers.most_common(1)), (None, 0))
+        return QuestionFigures(
+            questions=self.questions,
+            answered=answered,
+            distinct_answers=len(self.answers),
+            top_answer=top,
+            top_count=top_count,
+            longest_example=self.longest,
+            in_own_line=self.told if corpus and answered else None,
+            taught=self.taught if train and answered else None,
+        )

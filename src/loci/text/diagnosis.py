@@ -18,10 +18,10 @@ from loci.text.crosschecks import (
     CorpusFigures,
     QuestionFigures,
     corpus_figures,
+    figures_by_relation,
     leaks,
     long_lines,
     mapped_figures,
-    question_figures,
     several_lines,
     two_roles,
     unasked,
@@ -32,7 +32,8 @@ from loci.text.findings import SEVERITIES, Finding, Notes, Severity
 from loci.text.formats import FORMATS, corpus_format, question_format
 from loci.text.layout import Role, corpus_candidates, find_corpus, question_candidates, split_of
 from loci.text.line_findings import note_lines
-from loci.text.questions import Questions, misfits, parse_questions, read_together
+from loci.text.parsed_questions import parse_questions
+from loci.text.questions import Questions, misfits, read_together
 from loci.text.relations import Relation, read_relations
 from loci.text.source import Source, load, without_specials
 from loci.text.vocab import Vocab
@@ -120,7 +121,7 @@ def diagnose(
 
     Without `relations` they are found from the questions, and from a relations.toml next to them. Without a
     `block_size` a question that is too long for the published block is a warning only: recipes have larger ones. With
-    `clean` False no clean copy is made of a large corpus: its lines are looked at one by one, never all in memory.
+    `clean` False no clean copies are made: the lines of a large corpus are looked at one by one, never all in memory.
     """
     must_fit, block_size = block_size is not None, BLOCK_SIZE if block_size is None else block_size
     if block_size < 1:
@@ -143,11 +144,12 @@ def diagnose(
     train = [questions for role, questions in zip(roles, asked, strict=True) if role == "train"]
     if text is not None:
         text = text.knowing(name for questions in asked for name in questions.subjects)
-        taught = "".join(row.text + "".join(row.answers) for questions in train for row in questions)
+        taught = "".join(questions.characters for questions in train)
         vocab = vocab or text.vocab.with_characters(without_specials(taught))
     for role, file_parsed, questions in zip(roles, parsed, asked, strict=True):
         assert questions.path is not None
-        files.append(_checked(questions, role, file_parsed.form, file_parsed.clean, text, train))
+        copy = file_parsed.clean if clean else None
+        files.append(_checked(questions, role, file_parsed.form, copy, text, train))
         notes.found += questions.findings
         notes.found += _check_questions(questions, role, text, vocab, block_size, must_fit)
         if role in ("dev", "test"):
@@ -225,12 +227,9 @@ def _checked(
     if not len(questions):
         return CheckedFile(questions.path, role, form, clean)
     templates = {known.name: tuple(template.text for template in known.templates) for known in questions.relations}
-    same = [one.by_relation() for one in taught]
-    relations = tuple(
-        (name, templates.get(name, ()), question_figures(rows, corpus, [one[name] for one in same if name in one]))
-        for name, rows in questions.by_relation().items()
-    )
-    whole = question_figures(questions, corpus, taught)
+    by_relation = figures_by_relation(questions, corpus, taught)
+    whole = by_relation.pop(None)
+    relations = tuple((name or "", templates.get(name or "", ()), own) for name, own in by_relation.items())
     return CheckedFile(questions.path, role, form, clean, questions=whole, relations=relations)
 
 

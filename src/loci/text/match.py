@@ -29,13 +29,20 @@ _NOT_AFTER, _NOT_BEFORE = f"(?<!{_JOINS})", f"(?!{_JOINS})"
 
 def spans_of(text: str, answer: str, *, whole: bool = False) -> list[tuple[int, int]]:
     """Where `answer` stands in `text`: start and stop of each occurrence, as whole words only if `whole`."""
+    pattern = _standing(text, answer, whole)
+    return [match.span() for match in pattern.finditer(text)] if pattern is not None else []
+
+
+def _standing(text: str, answer: str, whole: bool) -> re.Pattern[str] | None:
+    """What finds `answer` in `text`; None where it does not stand there."""
     forms = _forms(answer)
     if not answer or not any(form in text for form in forms):  # most texts do not contain it, which is quickly told
-        return []
-    found = [match.span() for match in _pattern(forms, _NOT_BEFORE).finditer(text)]
-    if found or whole or len(answer) < _SHORTEST_START or not answer[-1].isalpha():
-        return found
-    return [match.span() for match in _pattern(forms, "").finditer(text)]
+        return None
+    if (pattern := _pattern(forms, _NOT_BEFORE)).search(text):
+        return pattern
+    if whole or len(answer) < _SHORTEST_START or not answer[-1].isalpha():
+        return None
+    return pattern if (pattern := _pattern(forms, "")).search(text) else None
 
 
 @lru_cache(maxsize=1 << 14)
@@ -45,7 +52,7 @@ def _pattern(forms: tuple[str, ...], end: str) -> re.Pattern[str]:
 
 def stands_in(text: str, answer: str, *, whole: bool = False) -> bool:
     """Whether `answer` stands in `text`, as whole words only if `whole`."""
-    return bool(spans_of(text, answer, whole=whole))
+    return _standing(text, answer, whole) is not None
 
 
 def position_of(text: str, answer: str, start: int = 0) -> int:

@@ -1,59 +1,34 @@
 """Questions with their answers, read from files of any known form.
 
-Knows rows and how they relate (duplicates, contradictions, missing answers); knows no corpus. What a model must be able
-to read of them is asked with a vocabulary and a block size handed in.
+Many are kept as columns (`loci.text.question`), which is the same to whoever uses them. Knows no corpus. What a model
+must be able to read of them is asked with a vocabulary and a block size handed in.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
 
+import numpy as np
+
 from loci.errors import LociError
 from loci.files import sha256_text, write_text
 from loci.text.findings import Finding, Notes, raise_first_error, shown
-from loci.text.formats import question_format
-from loci.text.formats.base import Row, Rows
+from loci.text.formats.base import Row
 from loci.text.formats.table import quote
 from loci.text.layout import Role, find_questions, split_of
-from loci.text.relations import Placed, Relation, place, read_relations
+from loci.text.parsed_questions import ParsedQuestions, parse_questions, repeated
+from loci.text.question import PACKED_FROM, PackedQuestions, Question
+from loci.text.relations import Forms, Placed, Relation, place, read_relations
 from loci.text.source import Source, load
 from loci.text.vocab import Vocab
 
-_SEPARATORS = 2  # question ⁇ answer ⁇
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One question. `answers` are all accepted, the first is the canonical one; () when unknown."""
-
-    text: str
-    answers: tuple[str, ...]
-    subject: str | None
-    number: int
-    relation: str = ""
-    """What is asked about the subject; empty when that cannot be told."""
-    path: Path | None = field(default=None, compare=False)
-    degree: int | None = None
-    """Of a pseudo-label: how sure the labeler was (`loci.data.degrees`)."""
-
-    def __post_init__(self) -> None:
-        for name, text in (("question", self.text), *(("answer", answer) for answer in self.answers)):
-            if not text.strip() or "\t" in text or "\r" in text or "\n" in text:
-                raise LociError(f"a {name} is one line of text without tabs, not {text!r}", line=self.number)
-
-    @property
-    def answer(self) -> str | None:
-        """The canonical answer, if one is known."""
-        return self.answers[0] if self.answers else None
-
-    def example_length(self) -> int:
-        """How many symbols question and answer take in the block: `question⁇answer⁇`."""
-        return len(self.text) + _SEPARATORS + len(self.answer or "")
+__all__ = ["Question", "Questions", "misfits", "read_together", "subject_hash"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +36,7 @@ class Questions:
     """The questions of one file, or of all files of a split: either all of them have an answer, or none."""
 
     path: Path | None
-    rows: tuple[Question, ...]
+    rows: Sequence[Question]
     relations: tuple[Relation, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -77,13 +52,23 @@ class Questions:
         """Read a file of any known form, or the question files of a folder (those of `split`).
 
         The relations are those given here, those of a relations.toml next to the file, and what the questions share.
-        `subjects`, those of the corpus, help to find the forms. Repairs made are in `repairs`.
+        `subjects`, those of the corpus, help to find the forms. Repairs made are in `repairs`. Large files without any
+        are read once and kept as arrays next to them (`loci.text.question_store`).
         """
-        files = [parse_questions(load(file)) for file in find_questions(path, split)]
-        read = read_together(files, [*relations, *read_relations(Path(path))], subjects)
-        for questions in read:
-            raise_first_error(questions.findings)
-        return read[0] if len(read) == 1 else _merged(Path(path), read)
+        from loci.text import question_store  # later: it builds on this module
+
+        files, given = find_questions(path, split), [*relations, *read_relations(Path(path))]
+
+        def read() -> Questions:
+            found = read_together([parse_questions(load(file)) for file in files], given, subjects)
+            for questions in found:
+                raise_first_error(questions.findings)
+            return found[0] if len(found) == 1 else _merged(Path(path), found)
+
+        if question_store.are_large(files):
+            own = files[0] if len(files) == 1 else Path(path)
+            return question_store.read_kept(own, files, given, subjects, read)
+        return read()
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str | None]], *, relations: Sequence[Relation] = ()) -> Questions:
@@ -93,7 +78,7 @@ class Questions:
             for number, (text, answer) in enumerate(pairs, start=1)
         ]
         placed, found = place(rows, relations)
-        return cls(None, tuple(map(_question, rows, placed)), found)
+        return cls(None, _kept(map(_question, rows, placed), len(rows)), found)
 
     def __repr__(self) -> str:
         name = f"{self.path.name!r}: " if self.path is not None else ""
@@ -119,22 +104,45 @@ class Questions:
         return tuple(found for found in self.findings if found.repaired)
 
     @cached_property
-    def answered(self) -> tuple[Question, ...]:
+    def answered(self) -> Sequence[Question]:
         """The rows with an answer."""
+        if isinstance(self.rows, PackedQuestions):
+            return self.rows.answered()
         return tuple(row for row in self.rows if row.answers)
 
     @cached_property
     def subjects(self) -> tuple[str, ...]:
         """The subjects asked about, each once, in the file's order."""
-        return tuple(dict.fromkeys(row.subject for row in self.rows if row.subject is not None))
+        rows = self.rows
+        names = rows.subjects if isinstance(rows, PackedQuestions) else (row.subject for row in rows)
+        return tuple(dict.fromkeys(filter(None, names)))
+
+    @cached_property
+    def answers(self) -> frozenset[str]:
+        """All that is accepted as an answer to some question."""
+        if isinstance(self.rows, PackedQuestions):
+            rest = {told.partition("\t")[2] for told in self.rows.told}
+            return frozenset(answer for answers in rest for answer in answers.split("\t") if answer)
+        return frozenset(answer for row in self.rows for answer in row.answers)
+
+    @cached_property
+    def characters(self) -> str:
+        """The characters of all questions and answers, each once."""
+        if isinstance(self.rows, PackedQuestions):
+            return "".join(sorted(self.rows.told.characters() - {"\t"}))
+        return "".join(sorted(set().union(*(text for row in self.rows for text in (row.text, *row.answers)))))
 
     @cached_property
     def hash(self) -> str:
         """Short name of exactly these questions and answers."""
+        if isinstance(self.rows, PackedQuestions):
+            return self.rows.told.sha256()[:16]
         return sha256_text("".join("\t".join((row.text, *row.answers)) + "\n" for row in self.rows))[:16]
 
     def by_relation(self) -> dict[str, Questions]:
         """The questions of each relation, in the order met; those without one under the empty name."""
+        if isinstance(self.rows, PackedQuestions):
+            return {name: replace(self, rows=rows) for name, rows in self.rows.by_relation().items()}
         grouped: dict[str, list[Question]] = {}
         for row in self.rows:
             grouped.setdefault(row.relation, []).append(row)
@@ -163,48 +171,38 @@ def subject_hash(subject: str) -> str:
     return sha256_text(subject)[:12]
 
 
-@dataclass(frozen=True)
-class ParsedQuestions:
-    """A question file as found, errors and all. `clean` is its text as a repaired copy has it."""
-
-    path: Path | None
-    form: str
-    rows: Sequence[Row]
-    clean: str | None
-    findings: tuple[Finding, ...]
-
-
-def parse_questions(source: Source) -> ParsedQuestions:
-    """Find the rows of a question file and everything that is wrong with them; raises nothing."""
-    notes = Notes(source.path, source.findings)
-    name, form = question_format(source)
-    assert form.questions is not None
-    rows = form.questions(source, notes)
-    kept = _related(rows, notes, plain=name == "tsv")
-    return ParsedQuestions(source.path, name, rows.rows, rows.clean(kept), tuple(notes.found))
-
-
 def read_together(
     files: Sequence[ParsedQuestions], given: Sequence[Relation] = (), subjects: Collection[str] = ()
 ) -> list[Questions]:
     """The questions of each file. Their forms are found from all of them together."""
-    names = [name for file, name in zip(files, _named(files), strict=True) for _ in file.rows]
-    placed, relations = place([row for file in files for row in file.rows], given, subjects, names)
-    found, begin = [], 0
-    for file in files:
-        own = placed[begin : begin + len(file.rows)]
-        begin += len(file.rows)
+    forms = Forms([file.rows for file in files], given, subjects, _named(files))
+    nowhere: list[list[Question]] = []
+    asked: list[set[str]] = []
+
+    def placed(number: int) -> Iterator[Question]:
+        for row, where in zip(files[number].rows, forms.placed(number), strict=True):
+            found = _question(row, where, files[number].path)
+            asked[number].add(found.relation)
+            if found.subject is None:
+                nowhere[number].append(found)
+            yield found
+
+    rows: list[Sequence[Question]] = []
+    for number, file in enumerate(files):
+        nowhere.append([])
+        asked.append(set())
+        rows.append(_kept(placed(number), len(file.rows)))
+    relations = forms.used()
+    known = " · ".join(relation.templates[0].text for relation in relations[:4])
+    read = []
+    for number, file in enumerate(files):
         notes = Notes(file.path, file.findings)
-        for row, where in zip(file.rows, own, strict=True):
-            if where.subject is None:
-                forms = " · ".join(relation.templates[0].text for relation in relations[:4])
-                message = f"{shown(where.question)} fits no form{f' of {forms}' if forms else ''}"
-                notes.warning("no-subject", message, row.number)
-        asked = {where.relation for where in own}
-        rows = tuple(_question(row, where, file.path) for row, where in zip(file.rows, own, strict=True))
-        named = tuple(relation for relation in relations if relation.name in asked)
-        found.append(Questions(file.path, rows, named, tuple(notes.found)))
-    return found
+        for row in nowhere[number]:
+            message = f"{shown(row.text)} fits no form{f' of {known}' if known else ''}"
+            notes.warning("no-subject", message, row.number)
+        named = tuple(relation for relation in relations if relation.name in asked[number])
+        read.append(Questions(file.path, rows[number], named, tuple(notes.found)))
+    return read
 
 
 def _named(files: Sequence[ParsedQuestions]) -> list[str]:
@@ -222,10 +220,16 @@ def _question(row: Row, placed: Placed, path: Path | None = None) -> Question:
     return Question(placed.question, row.answers or (), placed.subject, row.number, placed.relation, path)
 
 
+def _kept(rows: Iterable[Question], count: int) -> Sequence[Question]:
+    return PackedQuestions.of(rows) if count >= PACKED_FROM else tuple(rows)
+
+
 def _merged(folder: Path, files: Sequence[Questions]) -> Questions:
     """The questions of several files as one; the same question and answer in two of them is a `LociError`."""
+    hashes = np.fromiter((hash((row.text, row.answers)) for questions in files for row in questions), np.int64)
     first_seen: dict[tuple[str, tuple[str, ...]], Question] = {}
-    for row in (row for questions in files for row in questions):
+    every = (row for questions in files for row in questions)
+    for row in itertools.compress(every, twice) if (twice := repeated(hashes)).any() else ():
         earlier = first_seen.setdefault((row.text, row.answers), row)
         if earlier.path != row.path and earlier.path is not None:
             message = f"{shown(row.text)} is also on line {earlier.number} of {earlier.path.name}"
@@ -235,7 +239,7 @@ def _merged(folder: Path, files: Sequence[Questions]) -> Questions:
         without = next(questions for questions in files if not questions.answered)
         raise LociError("has no answers, unlike the files next to it", path=without.path, remedy="name one file")
     relations = {relation.name: relation for questions in files for relation in questions.relations}
-    rows = tuple(row for questions in files for row in questions)
+    rows = _kept((row for questions in files for row in questions), sum(map(len, files)))
     findings = tuple(found for questions in files for found in questions.findings)
     return Questions(folder, rows, tuple(relations.values()), findings)
 
@@ -243,10 +247,10 @@ def _merged(folder: Path, files: Sequence[Questions]) -> Questions:
 def misfits(questions: Questions, vocab: Vocab | None, block_size: int) -> list[Finding]:
     """What a model cannot take: characters the vocabulary (if given) lacks, examples longer than the block."""
     found: list[Finding] = []
-    asked = set().union(*(row.text + (row.answer or "") for row in questions))
-    if vocab is not None and not vocab.missing("".join(asked)):
+    if vocab is not None and not vocab.missing(questions.characters):
         vocab = None  # every row can be read: none need be looked at
-    for row in questions:
+    rows = questions.rows
+    for row in rows.longer_than(block_size) if vocab is None and isinstance(rows, PackedQuestions) else rows:
         if vocab is None and row.example_length() <= block_size:
             continue
         notes = Notes(row.path or questions.path)
@@ -258,44 +262,3 @@ def misfits(questions: Questions, vocab: Vocab | None, block_size: int) -> list[
             notes.error("too-long", message, row.number)
         found += notes.found
     return found
-
-
-def _related(rows: Rows, notes: Notes, *, plain: bool) -> list[Row]:
-    """The rows a clean copy keeps; what is wrong between the rows of one file is noted.
-
-    A repeated question with the same answer is dropped from the clean copy. One with another answer is kept: which of
-    the two is right cannot be told from the file.
-    """
-    if not rows.rows:
-        if not notes.failed:
-            notes.error("empty", "contains no questions")
-        return []
-    if plain and not any(row.answers is not None or (row.question or "").endswith("?") for row in rows.rows):
-        first = rows.rows[0]
-        message = f"no tab and no question mark on any line; the first is {shown(first.question or '')}"
-        notes.error("not-questions", message, first.number)
-        return list(rows.rows)
-    answered = any(row.answers for row in rows.rows)
-    first_seen: dict[tuple[str | None, ...], dict[tuple[str, ...], Row]] = {}
-    kept = []
-    for row in rows.rows:
-        asked = row.question or row.subject or ""
-        if "??" in asked:
-            notes.warning("typed-mask", f"«??» in {shown(asked)}", row.number)
-        if answered and not row.answers:
-            column = row.answers is not None
-            kind, what = ("empty-answer", "the answer is empty") if column else ("no-answer", "no tab and answer")
-            notes.error(kind, f"{what}: {shown(asked)}", row.number, before=row.clean)
-            continue
-        earlier = first_seen.setdefault((row.question, row.subject, row.relation), {})
-        if (same := earlier.get(row.answers or ())) is not None:
-            message = f"the same as line {same.number}: {shown(asked, 48)}"
-            notes.warning("duplicate", message, row.number, before=row.clean)
-            continue
-        if earlier and row.answers:
-            first = next(iter(earlier.values()))
-            here, there = (shown(" / ".join(one.answers or ()), 40) for one in (row, first))
-            notes.warning("contradiction", f"{shown(asked)} {here}, but {there} on line {first.number}", row.number)
-        earlier[row.answers or ()] = row
-        kept.append(row)
-    return kept

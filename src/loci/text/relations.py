@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -101,57 +101,55 @@ class Placed:
 
 
 def place(
-    rows: Sequence[Row], given: Sequence[Relation] = (), subjects: Collection[str] = (), named: Sequence[str] = ()
+    rows: Sequence[Row], given: Sequence[Relation] = (), subjects: Collection[str] = ()
 ) -> tuple[list[Placed], tuple[Relation, ...]]:
-    """Find subject and relation of every row, and the relations of all.
-
-    `subjects` are those of a corpus, if known. `named` is for each row the relation that the name of its file suggests.
-    """
-    forms = _Forms(rows, given, subjects)
-    placed = [forms.place(row) for row in rows]
-    for name in dict.fromkeys(filter(None, named)):
-        own = [n for n, row in enumerate(rows) if named[n] == name and not row.relation and forms.is_found(placed[n])]
-        if _one_relation([placed[n] for n in own], [rows[n].answers or () for n in own]):
-            for n in own:
-                placed[n] = replace(placed[n], relation=name)
-    used: dict[str, list[Placed]] = {}
-    for found in placed:
-        if found.relation and found.template is not None:
-            used.setdefault(found.relation, []).append(found)
-    return placed, tuple(_relation(name, members) for name, members in used.items()) or tuple(given)
+    """Find subject and relation of every row, and the relations of all; `subjects` are those of a corpus, if known."""
+    forms = Forms([rows], given, subjects)
+    placed = list(forms.placed(0))
+    return placed, forms.used()
 
 
-def _one_relation(members: Sequence[Placed], answers: Sequence[tuple[str, ...]]) -> bool:
+def _one_relation(members: Iterable[tuple[Placed, tuple[str, ...]]]) -> bool:
     """Whether questions of several forms may ask the same: no subject has different answers, no form stands apart."""
     first: dict[str | None, tuple[Template | None, tuple[str, ...]]] = {}
-    for found, accepted in zip(members, answers, strict=True):
+    forms: dict[Template, None] = {}
+    for found, accepted in members:
         template, known = first.setdefault(found.subject, (found.template, accepted))
         if template != found.template and known and accepted and set(known).isdisjoint(accepted):
             return False
-    apart = list(dict.fromkeys(found.template for found in members if found.template is not None))
+        if found.template is not None:
+            forms[found.template] = None
+    apart = list(forms)
     together = apart[:1]
     for form in together:
         together += [other for other in apart if other not in together and form.may_ask_the_same(other)]
     return len(together) == len(apart)
 
 
-def _relation(name: str, members: Sequence[Placed]) -> Relation:
-    counts = Counter(found.template for found in members if found.template is not None)
-    small = sum(found.subject is not None and found.subject.islower() for found in members)
-    return Relation(name, tuple(template for template, _ in counts.most_common()), small * 2 < len(members))
+class Forms:
+    """The templates given and found for the rows of some files, and the relation of each row."""
 
-
-class _Forms:
-    """The templates given and found for some rows, and the relation of each."""
-
-    def __init__(self, rows: Sequence[Row], given: Sequence[Relation], subjects: Collection[str]):
-        self.relations = given
+    def __init__(
+        self,
+        files: Sequence[Sequence[Row]],
+        given: Sequence[Relation] = (),
+        subjects: Collection[str] = (),
+        named: Sequence[str] = (),
+    ):
+        """`named` is for each file the relation that its name suggests, "" where it suggests none."""
+        self.files, self.relations, self.named = files, given, named or [""] * len(files)
         self.names = {template: relation.name for relation in given for template in relation.templates}
         self.given = _special_first([*self.names, BIRTHPLACE])
         self.votes: dict[Template, Counter[str]] = {}
+        self.renamed: set[str] = set()
+        self._relations: dict[Template, str] = {}
+        self._used: dict[str, Counter[Template]] = {}
+        self._small: Counter[str] = Counter()
         own: Counter[Template] = Counter()
         loose: dict[str, None] = {}
-        for row in rows:
+        telling = False
+        for row in self._rows():
+            telling = telling or row.relation is not None
             if row.question is not None and row.subject is not None:
                 own.update(filter(None, [_template_around(row.question, row.subject)]))
             elif row.question is not None and self._fitting(row.question, self.given) is None:
@@ -161,12 +159,49 @@ class _Forms:
         self.found = _special_first({*self.found, *around_subjects(left, subjects)})
         left = [question for question in left if self._fitting(question, self.found) is None]
         self.found = _special_first({*self.found, *around_what_differs(left)})
-        for row in rows:  # a file that names relations names those of its forms
+        for row in self._rows() if telling else ():  # a file that names relations names those of its forms
             if row.question is not None and row.relation is not None and (template := self._template_of(row)):
                 self.votes.setdefault(template, Counter())[row.relation] += 1
+        for name in dict.fromkeys(filter(None, self.named)):
+            own_files = [file for file, other in zip(files, self.named, strict=True) if other == name]
+            if _one_relation(self._unnamed(row for file in own_files for row in file)):
+                self.renamed.add(name)
+
+    def _rows(self) -> Iterator[Row]:
+        return (row for file in self.files for row in file)
+
+    def _unnamed(self, rows: Iterable[Row]) -> Iterator[tuple[Placed, tuple[str, ...]]]:
+        """Those whose form nobody gave a name, with their answers."""
+        for row in rows:
+            placed = self._place(row)
+            if not row.relation and self._is_found(placed):
+                yield placed, row.answers or ()
+
+    def placed(self, file: int) -> Iterator[Placed]:
+        """The rows of a file, one after the other; what they use is counted."""
+        name = self.named[file] if self.named[file] in self.renamed else ""
+        for row in self.files[file]:
+            found = self._place(row)
+            if name and not row.relation and self._is_found(found):
+                found = replace(found, relation=name)
+            if found.relation and found.template is not None:
+                self._used.setdefault(found.relation, Counter())[found.template] += 1
+                self._small[found.relation] += found.subject is not None and found.subject.islower()
+            yield found
+
+    def used(self) -> tuple[Relation, ...]:
+        """The relations of the rows placed so far, in the order met; those given where there are none."""
+        found = []
+        for name, counts in self._used.items():
+            templates = tuple(template for template, _ in counts.most_common())
+            found.append(Relation(name, templates, self._small[name] * 2 < counts.total()))
+        return tuple(found or self.relations)
 
     def _fitting(self, question: str, templates: Iterable[Template]) -> Template | None:
-        return next((template for template in templates if template.subject_of(question) is not None), None)
+        for template in templates:
+            if template.subject_of(question) is not None:
+                return template
+        return None
 
     def _template_of(self, row: Row) -> Template | None:
         assert row.question is not None
@@ -175,14 +210,16 @@ class _Forms:
         return self._fitting(row.question, self.given) or self._fitting(row.question, self.found)
 
     def _relation_of(self, template: Template) -> str:
-        voted = self.votes.get(template, Counter()).most_common(1)
-        return self.names.get(template) or (voted[0][0] if voted else template.relation)
+        if template not in self._relations:
+            voted = self.votes.get(template, Counter()).most_common(1)
+            self._relations[template] = self.names.get(template) or (voted[0][0] if voted else template.relation)
+        return self._relations[template]
 
-    def is_found(self, placed: Placed) -> bool:
+    def _is_found(self, placed: Placed) -> bool:
         """Whether a row fits a form that nobody gave a name."""
         return placed.template is not None and placed.template not in self.names
 
-    def place(self, row: Row) -> Placed:
+    def _place(self, row: Row) -> Placed:
         """The question, subject and relation of a row."""
         if row.question is None:
             assert row.subject is not None

@@ -5,7 +5,6 @@ A stage may learn from pseudo-labels: questions and answers that a labelling ste
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -68,8 +67,7 @@ class TrainingData:
         """The characters of the corpus and of what is asked and said: statements may lack the question mark."""
         if self.questions is None:
             return self.corpus.vocab
-        asked = [question.text + "".join(question.answers) for question in self.questions]
-        return self.corpus.vocab.with_characters("".join([NOT_TOLD, *asked]))
+        return self.corpus.vocab.with_characters(NOT_TOLD + self.questions.characters)
 
     @cached_property
     def reading_examples(self) -> list[ReadingExample]:
@@ -120,8 +118,8 @@ class TrainingData:
         """What the train questions ask, and in which forms, the commonest first: a model keeps it to find subjects."""
         if self.questions is None:
             return ()
-        counts = Counter(question.relation for question in self.questions)
-        return tuple(sorted(self.questions.relations, key=lambda relation: -counts[relation.name]))
+        counts = {name: len(own) for name, own in self.questions.by_relation().items()}
+        return tuple(sorted(self.questions.relations, key=lambda relation: -counts.get(relation.name, 0)))
 
     @property
     def template(self) -> Template:

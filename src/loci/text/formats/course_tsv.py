@@ -6,21 +6,31 @@ Copies of these files are broken in many ways, so most of this is about what a l
 from __future__ import annotations
 
 import re
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import overload
 
 from loci.text.findings import Notes, shown
 from loci.text.formats.base import Format, Passage, Row, Rows, filled_lines, note_space
 from loci.text.formats.table import is_header
-from loci.text.source import Source, controls_in, note_specials, specials_in, without_specials
+from loci.text.packed import Packer, Texts
+from loci.text.source import Source, controls_in, is_plain, note_specials, specials_in, without_specials
 from loci.text.vocab import MASK
 
 _MASK_FOR_TAB = re.compile(rf"\? *{MASK}")
 _SPACES_FOR_TAB = re.compile(r"(.*?\?) {2,}(\S.*)")
+_OPENING = re.compile(r"[^\W\d_a-z]\w* \w+ ")
 _SPACE_FOR_TAB = re.compile(r"(.*\?) ([^\s?][^?]*)")
 
 
 def questions(source: Source, notes: Notes) -> Rows:
     """The rows of a plain table."""
-    rows = [row for number, line in filled_lines(source, notes) for row in _rows(notes, number, line)]
+    numbers, told, plain = array("i"), Packer(), is_plain(source.text)
+    for number, line in filled_lines(source, notes):
+        for text in (line,) if plain and _is_simple(line) else _told(notes, number, line):
+            numbers.append(number)
+            told.add(text)
+    rows = ToldRows(numbers, told.texts())
     if not any(row.answers for row in rows):
         for row in rows:
             if row.answers == ():
@@ -30,14 +40,49 @@ def questions(source: Source, notes: Notes) -> Rows:
     return Rows(rows)
 
 
-def _rows(notes: Notes, number: int, line: str) -> list[Row]:
+class ToldRows(Sequence[Row]):
+    """Rows in little memory: each as its question, and a tab and an answer where there is an answer column."""
+
+    def __init__(self, numbers: array[int], told: Texts):
+        self.numbers, self.told = numbers, told
+
+    def __len__(self) -> int:
+        return len(self.told)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> ToldRows: ...
+    def __getitem__(self, index: int | slice) -> Row | ToldRows:
+        if isinstance(index, slice):
+            return ToldRows(self.numbers[index], self.told[index])
+        return _as_row(self.numbers[index], self.told[index])
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(_as_row, self.numbers, self.told)
+
+
+def _as_row(number: int, told: str) -> Row:
+    question, tab, answer = told.partition("\t")
+    return Row(number, question, None if not tab else (answer,) if answer else (), None, told if answer else question)
+
+
+def _is_simple(line: str) -> bool:
+    """Whether a line without unusual characters is a question, a tab and an answer, and nothing else can be meant."""
+    question, _, answer = line.partition("\t")
+    if not answer or "\t" in answer or question.strip() != question or answer.strip() != answer:
+        return False
+    return bool(question) and "question" not in line.lower() and len(_split_joined(line)) == 1
+
+
+def _told(notes: Notes, number: int, line: str) -> list[str]:
     # Cleaned before it is taken apart: what is told of the clean line stays true when it is read again.
     text = _clean_line(notes, number, line)
     parts = _split_joined(text)
     if len(parts) > 1:
         message = f"{len(parts)} questions on one line: a newline is missing before {shown(parts[1], 40)}"
         notes.error("joined-rows", message, number, before=line, after=" ⏎ ".join(parts))
-    return [row for part in parts if (row := _row(notes, number, part))]
+    return [told for part in parts if (told := _told_by(notes, number, part))]
 
 
 def _clean_line(notes: Notes, number: int, line: str) -> str:
@@ -56,7 +101,7 @@ def _clean_line(notes: Notes, number: int, line: str) -> str:
 
 def _split_joined(line: str) -> list[str]:
     """The questions on one line where a newline was lost: the first two words come again. Usually just the line."""
-    opening = re.match(r"[^\W\d_a-z]\w* \w+ ", line)
+    opening = _OPENING.match(line)
     if opening is None or line.count(opening.group()) < 2:
         return [line]
     starts = [match.start() for match in re.finditer(re.escape(opening.group()), line)]
@@ -64,7 +109,7 @@ def _split_joined(line: str) -> list[str]:
     return parts if all("?" in part for part in parts) else [line]
 
 
-def _row(notes: Notes, number: int, line: str) -> Row | None:
+def _told_by(notes: Notes, number: int, line: str) -> str | None:
     question, answer = _cells(notes, number, line)
     if not question:
         notes.error("empty-question", f"no question before the answer {shown(answer or '')}", number, before=line)
@@ -73,7 +118,7 @@ def _row(notes: Notes, number: int, line: str) -> Row | None:
     if is_header(clean):
         notes.warning("repeated-header", "a header line among the questions", number, before=line, repaired=True)
         return None
-    return Row(number, question, None if answer is None else (answer,) if answer else (), None, clean)
+    return question if answer is None else f"{question}\t{answer}"
 
 
 def _cells(notes: Notes, number: int, text: str) -> tuple[str, str | None]:

@@ -1,0 +1,104 @@
+"""The rows of a question file as found, and what is wrong between them: duplicates, contradictions, missing answers.
+
+Knows neither forms nor subjects of questions, and no corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from loci.text.findings import Finding, Notes, shown
+from loci.text.formats import question_format
+from loci.text.formats.base import Row, Rows
+from loci.text.source import Source
+
+
+@dataclass(frozen=True)
+class ParsedQuestions:
+    """A question file as found, errors and all."""
+
+    path: Path | None
+    form: str
+    found: Rows
+    kept: NDArray[np.int64]
+    """The places of the rows that a clean copy keeps."""
+    findings: tuple[Finding, ...]
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """All rows."""
+        return self.found.rows
+
+    @property
+    def clean(self) -> str | None:
+        """The text of a repaired copy; None where nothing can be saved."""
+        return self.found.clean([self.rows[place] for place in self.kept.tolist()])
+
+
+def parse_questions(source: Source) -> ParsedQuestions:
+    """Find the rows of a question file and everything that is wrong with them; raises nothing."""
+    notes = Notes(source.path, source.findings)
+    name, form = question_format(source)
+    assert form.questions is not None
+    rows = form.questions(source, notes)
+    kept = _related(rows.rows, notes, plain=name == "tsv")
+    return ParsedQuestions(source.path, name, rows, kept, tuple(notes.found))
+
+
+def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.int64]:
+    """The places of the rows a clean copy keeps; what is wrong between the rows of one file is noted.
+
+    A repeated question with the same answer is dropped from the clean copy. One with another answer is kept: which of
+    the two is right cannot be told from the file. Only rows that may be wrong are looked at one by one.
+    """
+    if not rows:
+        if not notes.failed:
+            notes.error("empty", "contains no questions")
+        return np.arange(0)
+    asked, answered, typed = np.empty(len(rows), np.int64), np.empty(len(rows), bool), np.empty(len(rows), bool)
+    like_questions = False
+    for place, row in enumerate(rows):
+        asked[place], answered[place] = hash((row.question, row.subject, row.relation)), bool(row.answers)
+        typed[place] = "??" in (row.question or row.subject or "")
+        like_questions = like_questions or row.answers is not None or (row.question or "").endswith("?")
+    if plain and not like_questions:
+        message = f"no tab and no question mark on any line; the first is {shown(rows[0].question or '')}"
+        notes.error("not-questions", message, rows[0].number)
+        return np.arange(len(rows))
+    kept = np.ones(len(rows), dtype=bool)
+    first_seen: dict[tuple[str | None, ...], dict[tuple[str, ...], Row]] = {}
+    for place in np.flatnonzero(typed | (~answered & answered.any()) | repeated(asked)).tolist():
+        row = rows[place]
+        said = row.question or row.subject or ""
+        if typed[place]:
+            notes.warning("typed-mask", f"«??» in {shown(said)}", row.number)
+        if answered.any() and not row.answers:
+            column = row.answers is not None
+            kind, what = ("empty-answer", "the answer is empty") if column else ("no-answer", "no tab and answer")
+            notes.error(kind, f"{what}: {shown(said)}", row.number, before=row.clean)
+            kept[place] = False
+            continue
+        earlier = first_seen.setdefault((row.question, row.subject, row.relation), {})
+        if (same := earlier.get(row.answers or ())) is not None:
+            message = f"the same as line {same.number}: {shown(said, 48)}"
+            notes.warning("duplicate", message, row.number, before=row.clean)
+            kept[place] = False
+            continue
+        if earlier and row.answers:
+            first = next(iter(earlier.values()))
+            here, there = (shown(" / ".join(one.answers or ()), 40) for one in (row, first))
+            notes.warning("contradiction", f"{shown(said)} {here}, but {there} on line {first.number}", row.number)
+        earlier[row.answers or ()] = row
+    return np.flatnonzero(kept)
+
+
+def repeated(hashes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of these come more than once."""
+    _, which, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    found: NDArray[np.bool_] = (counts > 1)[which]
+    return found
