@@ -24,6 +24,7 @@ from loci.model.cost import model_cost
 from loci.pipeline.familiarity import choose_familiarity, choose_threshold
 from loci.pipeline.labelers import LABELERS, Progress, Stopped, require_options
 from loci.pipeline.labels_file import read_labels, write_labels
+from loci.pipeline.recalled import fit_recalled
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import LoadedModel, TrainingState
 from loci.training.device import Placement
@@ -131,6 +132,10 @@ def _steps(trainer: Trainer, data: TrainingData, labelling: Callable[[int, int],
         loaded = _loaded(trainer, data)
         if trainer.group.first:
             trainer.about["familiarity"] = dataclasses.asdict(choose_familiarity(loaded, data, trainer.recipe))
+            if data.pseudo_labels is not None and (
+                fitted := fit_recalled(loaded, data.pseudo_labels, trainer.recipe.seed)
+            ):
+                trainer.about["recalled"] = fitted
             own = data.pseudo_labels is None and trainer.recipe.threshold is None and data.questions is not None
             if own and data.calibrating:
                 # Whose answers were memorized as given cannot tell how far the others can be trusted.

@@ -62,6 +62,13 @@ class FamiliarityConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     intercept: float
 
 
+class RecalledConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The numbers of `loci.pipeline.recalled`."""
+
+    slope: Annotated[float, msgspec.Meta(gt=0, le=100)]
+    intercept: Annotated[float, msgspec.Meta(ge=-100, le=100)]
+
+
 class CheckpointConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What config.json says."""
 
@@ -80,6 +87,8 @@ class CheckpointConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     """Answers whose confidence is below it are withheld; None leaves that to the answerer."""
     familiarity: FamiliarityConfig | None = None
     """How familiar a subject must be; None leaves that to the answerer."""
+    recalled: RecalledConfig | None = None
+    """From the log-odds of what is recalled to those it is worth; None leaves them as they are."""
     total_steps: Count = 0
     seconds: Seconds = 0.0
 

@@ -1,0 +1,49 @@
+"""A run's probabilities are brought back to what the labeler gave its labels."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from loci.answering.answer import Answer
+from loci.data.degrees import GIVEN, VALUES
+from loci.data.prompts import NOT_TOLD
+from loci.pipeline import recalled
+from loci.text.questions import Question, Questions
+
+
+def labels(n: int, degrees: tuple[int, ...]) -> Questions:
+    rows = [
+        Question(f"Where was P{i} born?", (f"A{i}",), f"P{i}", i + 1, degree=degrees[i % len(degrees)])
+        for i in range(n)
+    ]
+    return Questions(None, tuple(rows))
+
+
+class Humble:
+    """Remembers every label, but says half of its odds."""
+
+    def answer(self, asked: Questions) -> list[Answer]:
+        said = [float(expit(logit(VALUES[row.degree]) - np.log(2))) for row in asked.rows]
+        return [
+            Answer(row.text, row.subject, None, row.answers[0], p, p, True)
+            for row, p in zip(asked.rows, said, strict=True)
+        ]
+
+
+@pytest.fixture
+def humble(monkeypatch):
+    monkeypatch.setattr(recalled, "make_answerer", lambda loaded, threshold: Humble())
+
+
+def test_what_is_said_too_humbly_is_brought_back(humble):
+    fitted = recalled.fit_recalled(None, labels(600, (2, 4, 6, 8)), 0)
+    said = logit(np.array(VALUES)[[2, 4, 6, 8]]) - np.log(2)
+    found = expit(fitted["slope"] * said + fitted["intercept"])
+    assert found == pytest.approx(np.array(VALUES)[[2, 4, 6, 8]], abs=0.03)
+
+
+def test_given_answers_and_told_silences_do_not_count(humble):
+    untold = Questions(None, tuple(Question("?", (NOT_TOLD,), "P", 1, degree=0) for _ in range(200)))
+    assert recalled.fit_recalled(None, labels(500, (GIVEN,)), 0) is None
+    assert recalled.fit_recalled(None, untold, 0) is None
+    assert recalled.fit_recalled(None, labels(recalled.FEWEST - 1, (3,)), 0) is None
