@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from jaxtyping import config, install_import_hook
+
+import shape_checks
 
 # Before the first import of these packages: from here on a tensor of another shape than its signature says is an error.
-install_import_hook(["loci.model", "loci.attention_lab"], "beartype.beartype")
-#: Here shapes are checked. Everywhere else the same functions are called with the same shapes, three times as fast.
-SHAPES_CHECKED = ("model", "contracts", "attention_lab", "generation", "training", "answering")
+shape_checks.install("loci.model", "loci.attention_lab")
 
 import torch  # noqa: E402
 
@@ -28,7 +27,7 @@ SHARED_DATA = REPOSITORY.parent / "shared" / "data"
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    config.update("jaxtyping_disable", item.path.parent.name not in SHAPES_CHECKED)
+    shape_checks.forget()
 
 
 @pytest.fixture(scope="session")
