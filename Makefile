@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 BROWSER:= $(VENV)/.browser
 
+# Tests start dozens of processes, and each would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help install lock demo test fuzz test-slow test-all test-interop lint format bench docs notebooks package clean
 

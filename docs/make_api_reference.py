@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -120,9 +119,5 @@ def code(text: str) -> str:
 
 
 if __name__ == "__main__":
-    page = reference()
-    if "--print" in sys.argv:
-        sys.stdout.write(page)
-    else:
-        TARGET.write_text(page, encoding="utf-8")
-        print(f"wrote {TARGET.name}")
+    TARGET.write_text(reference(), encoding="utf-8")
+    print(f"wrote {TARGET.name}")

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
-import subprocess
-import sys
 from pathlib import Path
+from unittest.mock import patch
 
 from loci.cli.commands import COMMANDS
 from loci.cli.course import SUBCOMMANDS
+from loci.cli.main import main
 
 TARGET = Path(__file__).with_name("cli.md")
 
 
 def help_of(*command: str) -> str:
     """What `loci … --help` prints, on a terminal of a fixed width without colours."""
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    run = [sys.executable, "-m", "loci", *command, "--help"]
-    result = subprocess.run(run, capture_output=True, text=True, env=environment, check=True)
-    return "\n".join(line.rstrip() for line in result.stdout.strip().splitlines())
+    told = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # tyro asks the stream what it can show
+    terminal = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    with patch.dict(os.environ, terminal), contextlib.redirect_stdout(told), contextlib.suppress(SystemExit):
+        main([*command, "--help"])
+    told.seek(0)
+    return "\n".join(line.rstrip() for line in told.read().strip().splitlines())
 
 
 def reference() -> str:
@@ -30,9 +34,5 @@ def reference() -> str:
 
 
 if __name__ == "__main__":
-    page = reference()
-    if "--print" in sys.argv:
-        sys.stdout.write(page)
-    else:
-        TARGET.write_text(page, encoding="utf-8")
-        print(f"wrote {TARGET.name}")
+    TARGET.write_text(reference(), encoding="utf-8")
+    print(f"wrote {TARGET.name}")

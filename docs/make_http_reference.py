@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +68,5 @@ def bounds(one: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    page = reference()
-    if "--print" in sys.argv:
-        sys.stdout.write(page)
-    else:
-        TARGET.write_text(page, encoding="utf-8")
-        print(f"wrote {TARGET.name}")
+    TARGET.write_text(reference(), encoding="utf-8")
+    print(f"wrote {TARGET.name}")

@@ -27,7 +27,7 @@ def test_json(capsys, tmp_path):
 
 
 def test_a_model_that_recites_is_looked_at_while_it_reads_what_it_remembers(capsys, tmp_path):
-    run = make_run(tmp_path / "run", "recite", positions="rope", block_size=96)
+    run = make_run(tmp_path / "run", "recite", positions="rope", n_layer=1, block_size=80)
     page = tmp_path / "look.html"
     assert main(["look", str(run), QUESTION, "--draws", "1", "--out", str(page), "--json"]) == 0
     seen = json.loads(capsys.readouterr().out)

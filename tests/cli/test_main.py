@@ -54,7 +54,6 @@ def test_odd_terminals_get_the_help(env):
         [sys.executable, "-m", "loci", "world", "--help"],
         capture_output=True,
         text=True,
-        timeout=60,
         env={**os.environ, **env},
     )
     assert result.returncode == 0

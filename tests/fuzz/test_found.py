@@ -22,14 +22,22 @@ from loci.text.world import WorldSpec, write_world
 from loci.training.run import read_metrics
 
 
+@pytest.fixture
+def questions(tmp_path):
+    """A file that `loci check` has something to say about, without loading torch."""
+    (tmp_path / "asked.tsv").write_text("Where was Ana born?\tPorto\n")
+    return tmp_path / "asked.tsv"
+
+
 def loci(*arguments, **streams):
     command = [sys.executable, "-m", "loci", *arguments]
     return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, **streams)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-@pytest.mark.parametrize("arguments", [("--version",), ("cost", "--help"), ("cost", "rope", "--json")])
-def test_a_full_disk_behind_standard_output_is_one_line(arguments):
+@pytest.mark.parametrize("arguments", [("--version",), ("cost", "--help"), ("check", "QUESTIONS", "--json")])
+def test_a_full_disk_behind_standard_output_is_one_line(arguments, questions):
+    arguments = [str(questions) if word == "QUESTIONS" else word for word in arguments]
     with open("/dev/full", "w") as full:
         result = loci(*arguments, stdout=full)
     assert result.returncode == 2
@@ -39,15 +47,15 @@ def test_a_full_disk_behind_standard_output_is_one_line(arguments):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")
 @pytest.mark.parametrize(("redirection", "code"), [(">&-", 0), ("2>&- >&-", 0), ("| true", 0)])
-def test_output_that_nobody_takes_is_no_error(redirection, code):
-    command = f"{sys.executable} -m loci cost rope {redirection}"
+def test_output_that_nobody_takes_is_no_error(redirection, code, questions):
+    command = f"{sys.executable} -m loci check {questions} {redirection}"
     result = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (code, "")
 
 
 def test_letters_that_the_terminal_lacks_are_escaped():
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-    result = loci("ask", "n\u00f6where", "Wo?", stdout=subprocess.PIPE, env=environment)
+    result = loci("check", "n\u00f6where", stdout=subprocess.PIPE, env=environment)
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
 

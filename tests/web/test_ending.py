@@ -26,11 +26,11 @@ def server(run, tmp_path):
     until(lambda: answers(process.url))
     yield process
     process.send_signal(signal.SIGINT)  # also when a test failed: what it started ends with it
-    process.wait(60)
+    process.wait(300)
     process.stdout.close()
 
 
-def until(holds, seconds=60):
+def until(holds, seconds=300):
     deadline = time.monotonic() + seconds
     while not (found := holds()):
         assert time.monotonic() < deadline, "it took too long"
@@ -46,13 +46,13 @@ def answers(url):
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=30) as response:
+    with urllib.request.urlopen(url, timeout=300) as response:
         return response.read().decode()
 
 
 def post(url, body):
     request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
-    return urllib.request.urlopen(request, timeout=60)
+    return urllib.request.urlopen(request, timeout=300)
 
 
 def children(pid):
@@ -78,7 +78,7 @@ def test_a_closed_stream_stops_its_text_and_ctrl_c_leaves_no_process(server):
     post(f"{server.url}/api/trainings", {"kind": "recipe", "people": 40, "characters": 20_000_000}).close()
     running = until(lambda: children(server.pid))
     server.send_signal(signal.SIGINT)
-    assert server.wait(60) is not None
+    assert server.wait(300) is not None
     for pid in running:
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
