@@ -156,6 +156,7 @@ def _large(home: Path) -> None:
     import torch
 
     from loci.files import sha256_file
+    from loci.text import question_store, questions
     from loci.text.compiling import compile_corpus
     from loci.training.checkpoint import TrainingState, load_model
     from loci.training.distributed import Group
@@ -165,6 +166,12 @@ def _large(home: Path) -> None:
     text = home / "large" / "wiki.txt"
     text.write_bytes((home / "world" / "wiki.txt").read_bytes())
     compile_corpus(text, home / "large" / "wiki.txt.compiled", sha256_file(text))
+    asked = home / "large" / "train.tsv"
+    asked.write_text("Where was Bo Lind born?\tOslo\nWhere was Ida Moss born?\tLund\n", encoding="utf-8")
+    before = question_store.LARGE, vars(questions)["PACKED_FROM"]
+    vars(question_store)["LARGE"] = vars(questions)["PACKED_FROM"] = 1
+    questions.Questions.read(asked)
+    vars(question_store)["LARGE"], vars(questions)["PACKED_FROM"] = before
     loaded = load_model(home / "run")
     with warnings.catch_warnings(action="ignore"):  # that one process alone writes
         save_shards(

@@ -104,6 +104,15 @@ def _mapped(file: Path) -> None:
     _ = (list(corpus.by_subject), corpus.repeated, corpus.filled, corpus.raw)
 
 
+def _kept_questions(file: Path) -> None:
+    """Kept questions of which one file was damaged, gone through."""
+    from loci.text import question_store, questions
+
+    vars(question_store)["LARGE"] = vars(questions)["PACKED_FROM"] = 1  # this process is ours
+    asked = questions.Questions.read(file.parent.with_name("train.tsv"))
+    _ = (list(asked), asked[0], asked.subjects, asked.hash, asked.characters, asked.by_relation(), asked.answered)
+
+
 def _readers() -> None:
     from loci.answering.parts import _kept
     from loci.attention_lab.parses import read_conllu
@@ -143,7 +152,9 @@ def _readers() -> None:
     for name in (f"{half}/state.json", f"{half}/state.safetensors", "run.json", ".lock.json", "metrics.jsonl"):
         TARGETS.add(f"resume {name}", Reader(f"half/{name}", _go_on, ("loci.training.run", "loci.training.lock")))
     for name in ("corpus.json", "ids.npy", "offsets.npy", "subject_offsets.npy", "by_key.npy"):
-        TARGETS.add(f"compiled {name}", Reader(f"large/wiki.txt.compiled/{name}", _mapped, ("loci.text.compiled",)))
+        TARGETS.add(f"compiled {name}", Reader(f"large/wiki.txt.compiled/{name}", _mapped, ("loci.text.mapped",)))
+    for name in ("questions.json", "told.npy", "told_offsets.npy", "columns.npy"):
+        TARGETS.add(f"kept {name}", Reader(f"large/train.tsv.compiled/{name}", _kept_questions, ("loci.text.mapped",)))
     for name in ("shard-00001-model-00001-of-00001.safetensors", "state.json"):
         shards = Reader(f"sharded/{name}", lambda file: consolidate(file.parent), ("loci.training.shards",))
         TARGETS.add(f"sharded {name[:5]}", shards)

@@ -6,7 +6,7 @@ No corpus and no list of names is looked at. Knows nothing of models.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loci.errors import LociError
@@ -86,15 +86,18 @@ class Resolver:
                 return Reference(text[: place.start()] + name + text[place.end() :], subject, found.group())
         return Reference(question, subject)
 
-    def last_subject(self, history: Iterable[str]) -> str | None:
+    def last_subject(self, history: Sequence[str]) -> str | None:
         """The last subject named in earlier questions and answers, one a line or question, tab, answer.
 
         A question of a known form comes before anything told by its capitals, which an answer has too.
         """
-        said = [_LABEL.sub("", part).strip() for line in history for part in line.split("\t")]
-        found = [understand(text, self.relations) for text in said]
-        named = [one for one in found if one.relation is not None] or [one for one in found if one.subject is not None]
-        return named[-1].subject if named else None
+        other = None
+        for part in (part for line in reversed(history) for part in reversed(line.split("\t"))):
+            found = understand(_LABEL.sub("", part).strip(), self.relations)
+            if found.relation is not None:
+                return found.subject
+            other = other or found.subject
+        return other
 
 
 def _singular(question: str) -> str:

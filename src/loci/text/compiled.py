@@ -198,7 +198,7 @@ class CompiledCorpus(Corpus):
             found += [index for index, name in self.added.items() if subject_key(name) == subject_key(subject)]
         return sorted(found)
 
-    def with_articles(self) -> Iterator[str]:
+    def _with_articles(self) -> Iterator[str]:
         """The subjects that begin with an article."""
         yield from (name for name in self.added.values() if without_article(name) != name)
         data, begins = self.arrays["subjects"], self.arrays["subject_offsets"][:-1]

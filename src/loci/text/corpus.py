@@ -117,7 +117,7 @@ class Corpus:
     def lacks_articles(self, subjects: Sequence[str]) -> bool:
         """Whether some of these are subjects of the corpus but for their article, and none has one."""
         asked: set[str] | None = None
-        for own in self.with_articles():
+        for own in self._with_articles():
             if asked is None:
                 asked = set(subjects)
                 if any(without_article(subject) != subject for subject in asked):
@@ -127,7 +127,7 @@ class Corpus:
                 return True
         return False
 
-    def with_articles(self) -> Iterator[str]:
+    def _with_articles(self) -> Iterator[str]:
         """The subjects that begin with an article."""
         return (name for name in self.by_subject if without_article(name) != name)
 

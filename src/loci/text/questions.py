@@ -48,12 +48,13 @@ class Questions:
         split: Role | None = None,
         relations: Sequence[Relation] = (),
         subjects: Collection[str] = (),
+        mapped: bool = True,
     ) -> Questions:
         """Read a file of any known form, or the question files of a folder (those of `split`).
 
         The relations are those given here, those of a relations.toml next to the file, and what the questions share.
         `subjects`, those of the corpus, help to find the forms. Repairs made are in `repairs`. Large files without any
-        are read once and kept as arrays next to them (`loci.text.question_store`).
+        are kept as arrays next to them, to be mapped next time (`loci.text.question_store`), unless `mapped` is False.
         """
         from loci.text import question_store  # later: it builds on this module
 
@@ -65,7 +66,7 @@ class Questions:
                 raise_first_error(questions.findings)
             return found[0] if len(found) == 1 else _merged(Path(path), found)
 
-        if question_store.are_large(files):
+        if mapped and question_store.are_large(files):
             own = files[0] if len(files) == 1 else Path(path)
             return question_store.read_kept(own, files, given, subjects, read)
         return read()

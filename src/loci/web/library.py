@@ -168,7 +168,9 @@ class Library:
         subjects = sorted(run.index.corpus.by_subject)
         rng = np.random.default_rng(0)
         file = read_run(self.path(name)).data.get("questions")
-        taught = set(Questions.read(file).subjects) if isinstance(file, str) and Path(file).is_file() else set()
+        taught: set[str] = set()
+        if isinstance(file, str) and Path(file).is_file():  # a run names it: nothing is written next to it
+            taught = set(Questions.read(file, mapped=False).subjects)
         strangers = Strangers(subjects)
 
         def some(names: list[str]) -> list[str]:

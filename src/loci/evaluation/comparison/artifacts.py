@@ -119,7 +119,7 @@ def _people(corpus: Path | None) -> Path | None:
 
 
 def _train_questions(path: Path) -> Questions:
-    return Questions.read(path, split="train")
+    return Questions.read(path, split="train", mapped=False)  # a run names the file: nothing is written next to it
 
 
 def _known(rows: Sequence[Row], train: Questions | None) -> Known:
