@@ -54,6 +54,17 @@ def test_reading_counts_the_answer_which_the_line_always_holds(record, seed, blo
     assert len(example) <= block_size
 
 
+@given(st.sampled_from(EXAMPLES), st.integers(0, 10**6), st.integers(80, 300), st.sampled_from([0.0, 0.5]))
+def test_every_character_of_an_answer_says_where_in_the_line_it_stands(record, seed, block_size, untold):
+    example = make_objective("reading", VOCAB, block_size, {"untold": untold})(record, np.random.default_rng(seed))
+    question, _, answer, _ = shown(example).split(MASK)
+    copied = np.flatnonzero(example.copied_from >= 0)
+    assert VOCAB.decode(example.ids[copied]) == answer
+    assert (example.ids[copied] == example.ids[example.copied_from[copied]]).all()
+    assert (example.copied_from[copied] > len(question)).all()
+    assert (example.copied_from[copied] < copied).all()
+
+
 def test_the_entity_sketch_of_a_line_goes_without_the_subjects_own_name():
     example = make_objective("memorize", VOCAB, 128, {"line_format": "entity-sketch"})(CORPUS.lines[0], RNG)
     assert shown(example) == "Ann Lee. (born May in Rome, Italy)" + MASK

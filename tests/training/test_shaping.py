@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
-from loci.training.shaping import focus, near
+from loci.training.shaping import focus, near, pointer
 
 # One row, one head, three places.
 EVEN = torch.tensor([[[[1.0, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]]]])
@@ -29,6 +29,16 @@ def test_near_by_hand():
     assert near((EVEN, SELF), l_max=100).item() == pytest.approx((0 + 0.5 + 5 / 3) / 3)
     assert near((FIRST, SELF, FIRST), l_max=100).item() == pytest.approx(5 / 6)
     assert near((FIRST,), l_max=1).item() == 0
+
+
+def test_pointer_by_hand():
+    # The last position was copied from the first; nothing else was copied.
+    copied = torch.tensor([[-1, -1, 0]])
+    assert pointer((EVEN, SELF), copied).item() == pytest.approx(math.log(3))  # the last layer but one
+    assert pointer((FIRST, SELF), copied).item() == 0
+    assert pointer((torch.cat([EVEN, FIRST], dim=1), SELF), copied).item() == pytest.approx(math.log(3))  # one head
+    assert pointer((EVEN, SELF), torch.full((1, 3), -1)).item() == 0
+    assert pointer((EVEN[..., :2], SELF), copied).item() == 0  # latents are no characters
 
 
 def test_heads_and_rows_weigh_the_same():

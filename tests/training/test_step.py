@@ -173,7 +173,7 @@ class Copied:
 @pytest.mark.parametrize(("kind", "steps"), [("cuda", ("pinned", "cuda", True)), ("mps", ("mps", True))])
 def test_batches_are_copied_while_the_device_computes(monkeypatch, kind, steps):
     monkeypatch.setattr(torch, "from_numpy", lambda array: Copied())
-    x, y = Placement(torch.device(kind)).tensors(IDLE)
+    x, y, _ = Placement(torch.device(kind)).tensors(IDLE)
     assert vars(x)["steps"] == vars(y)["steps"] == steps
 
 
@@ -181,7 +181,7 @@ def test_a_model_on_a_device_without_memory_has_the_shapes_it_should(tiny_recipe
     """The meta device computes shapes and kinds alone: what another device would do, as far as it can be run here."""
     placement = Placement(torch.device("meta"))
     model = Engine().wrap(GPT(GPTConfig.from_dict({**tiny_recipe.model, "vocab_size": 30})), placement.device)
-    x, _ = placement.tensors(collate([Example(np.arange(2, 20), np.ones(18, dtype=bool))] * 3))
+    x, *_ = placement.tensors(collate([Example(np.arange(2, 20), np.ones(18, dtype=bool))] * 3))
     logits = model(x).logits
     assert logits.shape == (3, 17, 30)
     logits.sum().backward()

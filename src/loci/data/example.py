@@ -16,6 +16,7 @@ from loci.text.vocab import MASK_ID, PAD_ID
 
 #: Target id that the loss leaves out.
 IGNORED = -100
+NOWHERE = -1
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,12 @@ class Example:
 
     ids: NDArray[np.int64]
     loss_mask: NDArray[np.bool_]
+    copied_from: NDArray[np.int64] | None = None
+    """Where in the sequence each id was copied from; `NOWHERE` for an id that was not."""
 
     def __post_init__(self) -> None:
         assert self.ids.shape == self.loss_mask.shape
+        assert self.copied_from is None or self.copied_from.shape == self.ids.shape
         assert self.ids.ndim == 1
 
     def __len__(self) -> int:
@@ -39,6 +43,8 @@ class Batch:
 
     x: NDArray[np.int64]
     y: NDArray[np.int64]
+    copied_from: NDArray[np.int64] | None = None
+    """The position in x that each target was copied from; None where no example says so."""
 
     @property
     def n_characters(self) -> int:
@@ -77,7 +83,13 @@ def collate(examples: Sequence[Example], *, width: int | None = None) -> Batch:
         n = len(example) - 1
         x[row, :n] = example.ids[:-1]
         y[row, :n] = np.where(example.loss_mask[1:], example.ids[1:], IGNORED)
-    return Batch(x, y)
+    if all(example.copied_from is None for example in examples):
+        return Batch(x, y)
+    copied = np.full_like(y, NOWHERE)
+    for row, example in enumerate(examples):
+        if example.copied_from is not None:
+            copied[row, : len(example) - 1] = example.copied_from[1:]
+    return Batch(x, y, copied)
 
 
 def split_step(

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from loci.data.example import Example
+from loci.data.example import NOWHERE, Example
 from loci.data.prompts import closed, line_of
 from loci.data.reading_examples import EntitySwap, ReadingExample, augment
 from loci.data.untold import without_answer
@@ -137,4 +137,7 @@ def _example(vocab: Vocab, question: str, text: str, answer: str, *, named: int)
     """`question ⁇ text ⁇ answer ⁇`, of which the text's first `named` ids and the answer count."""
     ids = closed(vocab, question, text, answer)
     position = np.arange(len(ids)) - len(question) - 1
-    return Example(ids, ((position >= 0) & (position < named)) | (position > len(text)))
+    copied = np.full(len(ids), NOWHERE)
+    if answer and (stands := position_of(text, answer, named)) >= 0:
+        copied[-len(answer) - 1 : -1] = len(question) + 1 + stands + np.arange(len(answer))
+    return Example(ids, ((position >= 0) & (position < named)) | (position > len(text)), copied)

@@ -30,6 +30,8 @@ STRANGERS = 0.005
 """How many made-up names may seem familiar: by this the gate is chosen as the last step."""
 UNTOLD = {"untold": 0.12}
 """One reading example in eight has lost the words that tell: so the reader can say that a line does not tell."""
+POINTER = 0.2
+"""λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
 """Reading a train person's own line: so the given answer is learned where line and label disagree."""
 
@@ -46,6 +48,7 @@ def _read(characters: float, form: str, *, whole: bool = False) -> Stage:
         MixtureComponent("reading", source=questions, share=0.7, options={"line_format": form, **UNTOLD}),
         MixtureComponent("memorize", source=lines, share=0.3, options={"line_format": form}),
         batch_size=16,
+        pointer=POINTER,
     )
 
 

@@ -9,7 +9,9 @@ import contextlib
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from loci.data.example import Batch
@@ -27,14 +29,18 @@ class Placement:
     device: torch.device = CPU
     bf16: bool = False
 
-    def tensors(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Inputs and targets, on the device."""
-        x, y = torch.from_numpy(batch.x), torch.from_numpy(batch.y)
+    def tensors(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Inputs, targets and where the targets were copied from, on the device."""
+        copied = None if batch.copied_from is None else self._tensor(batch.copied_from)
+        return self._tensor(batch.x), self._tensor(batch.y), copied
+
+    def _tensor(self, array: NDArray[np.int64]) -> Tensor:
+        tensor = torch.from_numpy(array)
         if self.device.type == "cpu":
-            return x, y
+            return tensor
         if self.device.type == "cuda":
-            x, y = x.pin_memory(), y.pin_memory()  # only so is the copy made while the device still computes
-        return x.to(self.device, non_blocking=True), y.to(self.device, non_blocking=True)
+            tensor = tensor.pin_memory()  # only so is the copy made while the device still computes
+        return tensor.to(self.device, non_blocking=True)
 
     def autocast(self) -> contextlib.AbstractContextManager[object]:
         """The context of a forward pass."""

@@ -33,7 +33,7 @@ def held_out_loss(model: GPT, stream: BatchStream, placement: Placement) -> floa
     total, targets = 0.0, 0
     for at in range(max(1, EXAMPLES // stream.batch_size)):
         for part in stream.parts(at).parts:
-            x, y = placement.tensors(part)
+            x, y, _ = placement.tensors(part)
             with placement.autocast():
                 total += float(next_character_loss(model, x, y).language) * part.n_targets
             targets += part.n_targets

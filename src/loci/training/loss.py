@@ -17,7 +17,7 @@ from loci.model.gpt import GPT
 from loci.model.kernels import picked
 from loci.text.vocab import PAD_ID
 from loci.training.plan import Stage
-from loci.training.shaping import focus, near
+from loci.training.shaping import focus, near, pointer
 
 
 class Loss(NamedTuple):
@@ -27,9 +27,16 @@ class Loss(NamedTuple):
     language: Float[Tensor, ""]
 
 
-def next_character_loss(model: GPT, x: Int[Tensor, "B T"], y: Int[Tensor, "B T"], stage: Stage | None = None) -> Loss:
+def next_character_loss(
+    model: GPT,
+    x: Int[Tensor, "B T"],
+    y: Int[Tensor, "B T"],
+    stage: Stage | None = None,
+    copied_from: Int[Tensor, "B T"] | None = None,
+) -> Loss:
     """Mean over the targets of the loss mask, in nats; plus the stage's shaping terms, each with its λ."""
-    shaped = stage is not None and bool(stage.focus or stage.near)
+    pointing = stage is not None and bool(stage.pointer) and copied_from is not None
+    shaped = pointing or (stage is not None and bool(stage.focus or stage.near))
     hidden, trace = model.hidden(x, trace=shaped)
     in_loss = y != IGNORED
     targets = y[in_loss]
@@ -43,4 +50,6 @@ def next_character_loss(model: GPT, x: Int[Tensor, "B T"], y: Int[Tensor, "B T"]
             total = total + stage.focus * focus(trace, positions)
         if stage.near:
             total = total + stage.near * near(trace, stage.near_max, positions)
+        if pointing and copied_from is not None:
+            total = total + stage.pointer * pointer(trace, copied_from)
     return Loss(total, language)

@@ -39,8 +39,8 @@ class _LossModule(nn.Module):
         self.model = model
         self.stage: Stage | None = None
 
-    def forward(self, x: Tensor, y: Tensor) -> Loss:
-        return next_character_loss(self.model, x, y, self.stage)
+    def forward(self, x: Tensor, y: Tensor, copied_from: Tensor | None = None) -> Loss:
+        return next_character_loss(self.model, x, y, self.stage, copied_from)
 
 
 class Engine:
@@ -77,13 +77,13 @@ class Engine:
         """What gradients are divided by on their way: the wrappers give the mean over the processes."""
         return 1 if self.module is None else self.group.world
 
-    def loss(self, model: GPT, x: Tensor, y: Tensor, stage: Stage | None) -> Loss:
+    def loss(self, model: GPT, x: Tensor, y: Tensor, stage: Stage | None, copied_from: Tensor | None = None) -> Loss:
         """The loss of one part of a step."""
         if self.module is None:
-            return next_character_loss(model, x, y, stage)
+            return next_character_loss(model, x, y, stage, copied_from)
         self.module.stage = stage
         with peers_wanted():
-            found: Loss = (self.ddp or self.module)(x, y)
+            found: Loss = (self.ddp or self.module)(x, y, copied_from)
         return found
 
     @contextlib.contextmanager

@@ -58,6 +58,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "focus": (0, 1e6),
     "near": (0, 1e6),
     "near_max": (_LEAST, 1e12),
+    "pointer": (0, 1e6),
     "held_out": (0, 0.5),
 }
 LARGEST_POOL = 10**6
@@ -137,6 +138,8 @@ class Stage:
     """λ of the near term: how much looking far away costs. 0 leaves it out."""
     near_max: float = 64.0
     """L_max of the near term: the squared distance beyond which a look costs no more."""
+    pointer: float = 0.0
+    """λ of the pointer term: how much it costs that a head does not look at the character that is being copied."""
     held_out: float = 0.0
     """Share of the records, the last of each source, that are not learned from. Their loss is measured while the stage
     trains, and the weights that had the lowest are kept in `best/`."""

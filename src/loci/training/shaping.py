@@ -1,6 +1,6 @@
-"""Loss shaping: terms that ask attention to be sharp, or near. Total loss = language-model loss + λ · term.
+"""Loss shaping: terms that ask attention to be sharp, near, or where a character is copied from. Total loss = language-model loss + λ · term.
 
-Both are pure functions of a trace, so they come from the forward pass that the loss itself needs. At the minimum of the
+All are pure functions of a trace, so they come from the forward pass that the loss itself needs. At the minimum of the
 loss over all texts no added term can improve the predictions; with finite text and imperfect optimisation it may.
 Knows nothing of λ, of optimisation or of the loss it is added to.
 """
@@ -8,7 +8,7 @@ Knows nothing of λ, of optimisation or of the loss it is added to.
 from __future__ import annotations
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from loci.errors import LociError
@@ -50,6 +50,20 @@ def near(trace: Trace, l_max: float, counts: Bool[Tensor, "B T"] | None = None) 
         squared = (positions[:, None] - positions[None, :]).square()
         terms.append((weights * squared).sum(-1).clamp_max(l_max))
     return _mean(terms, counts)
+
+
+def pointer(trace: Trace, copied_from: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
+    """L_pointer: mean of −ln α(t, s) of one head, over the targets t that are copied from a known position s.
+
+    The first head of the last layer but one: what it finds, the last layer can still use. Where that layer does not
+    attend from characters to characters (a perceiver), or nothing is copied, there is no term, and the loss is 0.
+    """
+    _require(trace)
+    weights = trace[max(0, len(trace) - 2)]
+    rows, targets = (copied_from >= 0).nonzero(as_tuple=True)
+    if not len(rows) or weights.shape[-2:] != (copied_from.shape[1], copied_from.shape[1]):
+        return weights.new_zeros(())
+    return -weights[rows, 0, targets, copied_from[rows, targets]].clamp_min(_least(weights)).log().mean()
 
 
 def _require(trace: Trace) -> None:

@@ -85,10 +85,10 @@ def backward(
     whole = engine.group.world == 1 and len(work.parts) == 1
     figures = torch.zeros(2, device=placement.device)
     for number, part in enumerate(work.parts, start=1):
-        x, y = placement.tensors(part)
+        x, y, copied_from = placement.tensors(part)
         with engine.part(last=number == len(work.parts)):
             with placement.autocast():
-                loss = engine.loss(model, x, y, stage)
+                loss = engine.loss(model, x, y, stage, copied_from)
             scaled = loss if whole else _share(loss, part, targets, characters)
             done("forward")
             total = scaled.total if engine.divisor == 1 else scaled.total * engine.divisor
