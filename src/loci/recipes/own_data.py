@@ -16,7 +16,7 @@ WIDTHS = ((20_000, 128), (200_000, 256))
 """Up to so many facts a model so wide; beyond, the last. Narrower ones would hold the facts, but read worse."""
 PASSES = 32
 """How often each question and answer is seen while memorizing."""
-READING, READING_EACH, MOST_READING = 3.0e6, 1.0e3, 3.4e6
+READING, READING_EACH, MOST_READING = 2.0e6, 0.5e3, 3.0e6
 """Characters of reading, more for each train question, and at most."""
 READING_OPTIONS = {"answer": 0.8, "from_answers": 0.2, "untold": 0.2}
 """Few train questions have few answers: most are swapped for words that are none, or the reader would know them by

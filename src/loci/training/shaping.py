@@ -1,4 +1,6 @@
-"""Loss shaping: terms that ask attention to be sharp, near, or where a character is copied from. Total loss = language-model loss + λ · term.
+"""Loss shaping: terms that ask attention to be sharp, to be near, or to look at what is being copied.
+
+Total loss = language-model loss + λ · term.
 
 All are pure functions of a trace, so they come from the forward pass that the loss itself needs. At the minimum of the
 loss over all texts no added term can improve the predictions; with finite text and imperfect optimisation it may.
