@@ -14,14 +14,15 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from loci.errors import LociError
 
 T = TypeVar("T")
-LARGEST_JSON = 1 << 28
+LARGEST_JSON, DENSE_JSON = 1 << 28, 1 << 26
+"""Bytes of a JSON file, and bytes from which on it must not be made of tiny values, which take 20 times the memory."""
 MARKED_WITHIN = 2000
 """Characters at the beginning of a file in which it says that Loci wrote it."""
 
@@ -72,6 +73,7 @@ def writing(target: Path) -> Iterator[None]:
 
 
 _OWN_TEMPORARY = re.compile(r"\..+\.([0-9a-f]{8}|old)\.tmp")
+_MOVED = re.compile(r"\.(.+)\.[0-9a-f]{8}\.old\.tmp")
 
 
 def _sibling(target: Path) -> Path:
@@ -112,18 +114,20 @@ def write_text(target: str | Path, text: str) -> None:
         handle.write(text)
 
 
-def replace_own(target: str | Path, text: str, mark: str, kind: str) -> bool:
-    """Write `text`, which bears `mark` near its beginning, over nothing or over an older file with that mark.
-
-    Whatever else stands there is somebody's: a `LociError`. True when one was replaced.
-    """
-    target = Path(target)
-    assert mark in text[:MARKED_WITHIN]
-    if there := target.is_file():
-        with open(target, "rb") as handle:
-            own = mark.encode() in handle.read(4 * MARKED_WITHIN)
-        if not own:
+def require_marked(target: Path, mark: str, kind: str) -> bool:
+    """Refuse a file without `mark` near its beginning: it is somebody's. False when there is none."""
+    if not target.is_file():
+        return False
+    with open(target, "rb") as handle:
+        if mark.encode() not in handle.read(4 * MARKED_WITHIN):
             raise LociError(f"is there already, and is no {kind} of Loci", path=target, remedy="choose another name")
+    return True
+
+
+def replace_own(target: str | Path, text: str, mark: str, kind: str) -> bool:
+    """Write `text`, which bears `mark`, over nothing or over an older file with that mark; True when one was there."""
+    assert mark in text[:MARKED_WITHIN]
+    there = require_marked(Path(target), mark, kind)
     write_text(target, text)
     return there
 
@@ -134,15 +138,18 @@ def write_json(target: str | Path, value: Any) -> None:
 
 
 @contextlib.contextmanager
-def atomic_folder(target: str | Path) -> Iterator[Path]:
+def atomic_folder(target: str | Path, *, own: Collection[str] = ()) -> Iterator[Path]:
     """Fill a folder that appears under its name, whole and fsynced, only when the block ends without an error.
 
-    A folder already there is replaced. Between the two renames the old one stands under a hidden name next to it.
+    A folder already there is replaced if all it holds has the name of something written now, or one of `own`; anything
+    else in it is somebody's. Between the two renames the old one stands under a hidden name next to it, and
+    `remove_leftovers` gives it back its own.
     """
-    target = Path(target)
+    target = Path(target).resolve() if Path(target).is_symlink() else Path(target)
     if target.exists() and not target.is_dir():
         raise LociError("is no folder, a folder was to be written here", path=target, remedy="choose another name")
-    temporary, old = _sibling(target), _sibling(target)
+    temporary = _sibling(target)
+    old = temporary.with_name(f"{temporary.name.removesuffix('.tmp')}.old.tmp")
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir()
@@ -154,6 +161,7 @@ def atomic_folder(target: str | Path) -> Iterator[Path]:
                         os.fsync(handle.fileno())
             fsync_folder(temporary)
             if target.exists():
+                _require_own(target, {*own, *os.listdir(temporary)})
                 os.rename(target, old)
             try:
                 os.rename(temporary, target)
@@ -171,15 +179,33 @@ def atomic_folder(target: str | Path) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
+def _require_own(folder: Path, own: Collection[str]) -> None:
+    for name in sorted(os.listdir(folder)):
+        if name not in own:
+            raise LociError(f"also holds {name}, which would be lost", path=folder, remedy="move that elsewhere")
+
+
 def remove_leftovers(folder: str | Path) -> None:
-    """Delete the temporary siblings that a killed writer left in `folder`, and nobody else's."""
+    """Delete the temporary siblings that a killed writer left in `folder`, and nobody else's.
+
+    One killed between the two renames of `atomic_folder` had moved the old folder away: it is moved back.
+    """
     for leftover in Path(folder).glob(".*.tmp"):
-        if _OWN_TEMPORARY.fullmatch(leftover.name):
+        if (moved := _MOVED.fullmatch(leftover.name)) and not leftover.with_name(moved[1]).exists():
+            leftover.rename(leftover.with_name(moved[1]))
+        elif _OWN_TEMPORARY.fullmatch(leftover.name):
             shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
 
 
+def read_bytes(path: str | Path) -> bytes:
+    """A file's bytes. One without a size (the system's own, under /proc) is empty: some of those never end."""
+    return Path(path).read_bytes() if os.path.getsize(path) else b""
+
+
 def sha256_file(path: str | Path) -> str:
-    """Hex SHA-256 of a file's bytes."""
+    """Hex SHA-256 of a file's bytes; of a file without a size, which is not opened, that of none."""
+    if not os.path.getsize(path):
+        return hashlib.sha256().hexdigest()
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
@@ -206,7 +232,10 @@ def read_struct(path: str | Path, schema: type[T], *, remedy: str) -> T:
     try:
         if (size := os.path.getsize(path)) > LARGEST_JSON:
             raise LociError(f"is {size:,} bytes long, no file of its kind is", path=path, remedy=remedy)
-        return msgspec.json.decode(Path(path).read_bytes(), type=schema)
+        raw = read_bytes(path)
+        if len(raw) > DENSE_JSON and 6 * sum(raw.count(mark) for mark in (b"[", b"{", b",", b'"')) > len(raw):
+            raise LociError("holds more values than any file of its kind", path=path, remedy=remedy)
+        return msgspec.json.decode(raw, type=schema)
     except OSError as error:
         what = error.strerror or str(error)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -22,19 +22,20 @@ from loci.evaluation.calibration import fit_calibration
 from loci.evaluation.comparison.artifacts import Sources, load_entries
 from loci.evaluation.comparison.comparison import compare
 from loci.evaluation.metrics import Rate, by_relation
-from loci.evaluation.rows import HELD_OUT, write_rows
+from loci.evaluation.rows import HELD_OUT, rows_file, write_rows
 from loci.model import GPT
 from loci.pipeline import carry_out
 from loci.recipes import DataShape
 from loci.recipes.own_data import own_data
 from loci.report.comparison.page import comparison_report
+from loci.report.page import require_replaceable
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
 from loci.text.vocab import Vocab
 from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.plan import Recipe
 from loci.training.reports import Observer
-from loci.training.run import PREDICTIONS, read_run
+from loci.training.run import PREDICTIONS, read_run, require_own
 from loci.training.sources import TrainingData
 
 HELD_BACK_EVERY, MOST_HELD_BACK = 5, 100
@@ -140,6 +141,8 @@ def _held_back(questions: Questions) -> tuple[Questions, Questions]:
 def _gone_on(recipe: Recipe, data: TrainingData, before: Path) -> tuple[Recipe, GPT, tuple[str, ...]]:
     """The recipe with the old run's model and less reading, the old weights, and what was kept in words."""
     old = load_model(before)
+    if old.vocab.layout != "loci":
+        raise LociError("has no mask in its vocabulary", path=before, remedy="go on from a run that Loci trained")
     sizes = {name: value for name, value in vars(old.model.config).items() if name in recipe.model}
     recipe = dataclasses.replace(recipe, model={**recipe.model, **sizes})
     reading = recipe.stages[0].characters or 0.0
@@ -184,6 +187,8 @@ def learn(
     labelling: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned | None:
     """Train or go on training, calibrate, evaluate, write the report; None when it was stopped."""
+    require_own(out)
+    require_replaceable(out / REPORT)
     hooks: dict[str, Any] = {"observers": observers, "should_stop": should_stop, "labelling": labelling}
     outcome = carry_out(plan.recipe, plan.data, out, resume=None, initial=plan.initial, **hooks)
     if not outcome.finished:
@@ -195,7 +200,7 @@ def learn(
         judged = judged[1::2]
     run = load(out, corpus=plan.data.corpus)
     found = run.evaluate(judged, split=HELD_OUT)
-    write_rows(out / PREDICTIONS / "held_back.jsonl", found.rows)
+    write_rows(rows_file(out / PREDICTIONS, "held_back", judged.hash), found.rows)
     if found.rows:
         entries = load_entries([out], Sources(None, None, None, None, None))
         comparison_report(compare(entries, np.random.default_rng(0)), seed=0).page().write(out / REPORT)

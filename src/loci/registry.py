@@ -100,9 +100,11 @@ def import_file(path: str | Path) -> ModuleType:
     except LociError:
         del sys.modules[name]
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise LociError(f"{type(error).__name__}: {error}", path=path, line=_line_of(error, file)) from error
+        said = f"{type(error).__name__}: {error}"
+        remedy = "mend it: it is run before the command" if isinstance(error, SystemExit) else None
+        raise LociError(said, path=path, line=_line_of(error, file), remedy=remedy) from error
     return module
 
 

@@ -6,22 +6,24 @@ Knows nothing of how questions are answered, or of metrics.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-import shutil
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from loci.answering.answer import Answer
 from loci.answering.answerer import Answerer
 from loci.errors import LociError
-from loci.files import parse_json, write_text
+from loci.files import parse_json, remove_leftovers, write_text
 from loci.text.questions import Questions
 from loci.training.checkpoint import LoadedModel
 from loci.training.distributed import Group
 
 PART = 512
 """Questions of a part: many enough for full batches, few enough to lose little when stopped."""
+_PART = re.compile(r"[0-9a-f]{16}-\d{6,}\.jsonl")
 
 
 class InParts:
@@ -46,8 +48,8 @@ class InParts:
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None and self.folder is not None:
             self.group.wait()  # nobody reads from it any more
-            if self.group.first:
-                shutil.rmtree(self.folder, ignore_errors=True)
+            if self.group.first and self.folder.is_dir():
+                _remove(self.folder)
 
     def answer(self, questions: Questions, *, n: int = 1, candidates: Sequence[str] | None = None) -> list[Answer]:
         """An answer to every question, in their order."""
@@ -74,6 +76,16 @@ class InParts:
         how = [self.loaded.hash, type(self.answerer).__qualname__, repr(confidence)]
         told = json.dumps([how, n, None if candidates is None else list(candidates), asked])
         return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def _remove(folder: Path) -> None:
+    """Take parts away, and the folder with them unless somebody keeps something else in it."""
+    remove_leftovers(folder)
+    for file in folder.iterdir():
+        if _PART.fullmatch(file.name):
+            file.unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
 
 
 def _as_text(answer: Answer) -> str:

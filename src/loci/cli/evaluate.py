@@ -58,9 +58,10 @@ def evaluate(
     from loci.api import Evaluation, Run
     from loci.cli.output import print_json
     from loci.data.prompts import I_DONT_KNOW
-    from loci.evaluation.rows import write_rows
+    from loci.evaluation.rows import rows_file, write_rows
     from loci.files import write_text
     from loci.text.questions import Questions
+    from loci.training.run import PREDICTIONS
 
     if (run is None) == (predictions is None):
         raise LociError("give either a run to ask or --predictions FILE to score")
@@ -69,7 +70,7 @@ def evaluate(
             raise LociError(f"only a run can be {what}", remedy="give the run, without --predictions")
     asked = Questions.read(questions)
     if run is not None and out is None:
-        out = _place(run, questions, asked)
+        out = rows_file(run / PREDICTIONS, questions.stem, asked.hash)
     _require_free(questions, predictions, out, text)
     replaced = out is not None and out.exists()
     if predictions is not None:
@@ -176,17 +177,6 @@ def _sentence(fitted: RunCalibration) -> str:
         f"calibrated on {fitted.n} questions of {fitted.questions}: {change}; "
         f"at confidence target {fitted.level:g}: {threshold}"
     )
-
-
-def _place(run: Path, questions: Path, asked: Questions) -> Path:
-    """Where a run keeps its rows: under the file's name, and its hash where the name means other questions already."""
-    from loci.evaluation.rows import read_rows
-    from loci.training.run import PREDICTIONS
-
-    place = run / PREDICTIONS / f"{questions.stem}.jsonl"
-    if place.is_file() and {row.questions_hash for row in read_rows(place)} != {asked.hash}:
-        return place.with_name(f"{questions.stem}-{asked.hash[:8]}.jsonl")
-    return place
 
 
 def _require_free(questions: Path, predictions: Path | None, out: Path | None, text: Path | None) -> None:

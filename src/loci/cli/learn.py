@@ -68,11 +68,11 @@ def learn(
         say(f"the example: {folder}")
     relations = relations_from(template)
     plan = make_plan(folder, recipe=recipe, relations=relations, before=from_, seed=seed, changes=set)
-    for line in _found(plan, diagnose(folder, relations=relations)):
-        say(line)
+    found = _found(plan, diagnose(folder, relations=relations))
     running = choose_threads()
     with InterruptFlag() as interrupted, machine.threads(running.count):
-        say(_expected(plan))
+        for line in [*found, _expected(plan)]:
+            say(line)
         bar = ProgressBar()
         learned = learn_folder(
             plan, out, observers=lambda run: [bar], should_stop=lambda: interrupted.raised, labelling=bar.labelling

@@ -22,8 +22,8 @@ from loci.files import said_by_system
 from loci.registry import import_file, load_plugins
 
 USAGE_ERROR, STOPPED = 2, 130
-NARROWEST = 40
-"""Columns below which no help text can be laid out."""
+NARROWEST, WIDEST = 40, 10_000
+"""Columns that a help text can be laid out in."""
 
 
 def overview() -> str:
@@ -134,8 +134,8 @@ def _usable_terminal() -> None:
 
     So are the bytes of a file's name that is no UTF-8, which Python keeps as halves of characters.
     """
-    if os.environ.get("COLUMNS", "").isdigit() and int(os.environ["COLUMNS"]) < NARROWEST:
-        os.environ["COLUMNS"] = str(NARROWEST)
+    if (columns := os.environ.pop("COLUMNS", "")).isdecimal():
+        os.environ["COLUMNS"] = str(min(max(int(columns[:9]), NARROWEST), WIDEST))
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller; its number must not go to the next file that is opened
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115

@@ -196,18 +196,36 @@ def _resumed(out: Path, data: Path | None, corpus: Path | None, questions: Path 
     from loci.training.run import read_run
 
     info = read_run(out)
-    corpus, questions = corpus or data or info.data["corpus"], questions or data or info.data["questions"]
-    return _read(None, corpus, questions, list(map(Relation.from_dict, info.data.get("relations", [])))), info.recipe
+    forms = list(map(Relation.from_dict, info.data.get("relations", [])))
+    if data is not None or corpus is not None:
+        return _read(None, corpus or data, questions or data or info.data["questions"], forms), info.recipe
+    # A run may be a stranger's: of the files it names nothing is said or made before they are known to be what it read.
+    if info.data["corpus"] is not None and info.corpus() is None:
+        remedy = "give --data FOLDER, or --corpus FILE and --questions FILE"
+        raise LociError("the run's corpus is gone or has changed", path=info.data["corpus"], remedy=remedy)
+    return _read(None, info.data["corpus"], questions or info.data["questions"], forms, quietly=True), info.recipe
 
 
 def _read(
-    data: Path | None, corpus: Path | str | None, questions: Path | str | None, relations: Sequence[Relation]
+    data: Path | None,
+    corpus: Path | str | None,
+    questions: Path | str | None,
+    relations: Sequence[Relation],
+    *,
+    quietly: bool = False,
 ) -> TrainingData:
     from loci.training.sources import TrainingData
 
     if data is None and corpus is None:
         raise LociError("the run does not say where its corpus lay", remedy="give --data FOLDER or --corpus FILE")
-    taught = TrainingData.read(data, corpus=corpus, questions=questions, relations=relations)
+    try:
+        taught = TrainingData.read(data, corpus=corpus, questions=questions, relations=relations)
+    except LociError as error:
+        if not quietly:
+            raise
+        raise LociError("the run's data cannot be read", path=error.path, remedy="loci check says why") from None
+    if quietly:
+        return taught
     asked = taught.questions.findings if taught.questions is not None else ()
     said = [*taught.corpus.repairs, *(found for found in asked if found.repaired or found.kind == "no-subject")]
     for finding in said[:SHOWN]:

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+SHORTEST_TOKEN = 8
+"""Characters of a token that nobody guesses by trying."""
+
 
 def web(
     runs: tuple[Path, ...] = (),
@@ -53,6 +56,10 @@ def web(
     from loci.web.app import create_app
     from loci.web.guard import LOCAL
 
+    if token is not None and len(token) < SHORTEST_TOKEN:
+        raise LociError(
+            f"--token has {len(token)} characters", remedy=f"give {SHORTEST_TOKEN} or more, or leave it out"
+        )
     local = host in LOCAL
     secret = token if token is not None else None if local else secrets.token_urlsafe(16)
     try:

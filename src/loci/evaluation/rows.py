@@ -99,6 +99,14 @@ def read_rows(path: str | Path) -> list[Row]:
     return rows
 
 
+def rows_file(folder: Path, name: str, questions_hash: str) -> Path:
+    """Where rows of these questions go: under a name, and their hash where that name means other questions already."""
+    place = folder / f"{name}.jsonl"
+    if place.is_file() and {row.questions_hash for row in read_rows(place)} != {questions_hash}:
+        return place.with_name(f"{name}-{questions_hash[:8]}.jsonl")
+    return place
+
+
 def _pyarrow(module: str = "pyarrow") -> Any:
     try:
         return importlib.import_module(module)

@@ -18,6 +18,8 @@ from torch import Tensor
 from loci.errors import LociError
 
 FORBIDDEN = -math.inf
+TEMPERATURES, PENALTIES = (1e-9, 1e9), (1e-3, 1e3)
+"""Beyond them logits overflow, and there is nothing left to draw from."""
 
 
 def penalise_repetition(
@@ -69,17 +71,19 @@ class Sampler:
     """Above 1 makes ids of the prompt and of the text so far less likely; 1 does nothing."""
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.temperature) and self.temperature >= 0):
-            raise LociError(
-                f"temperature must be 0 or more, it is {self.temperature}", remedy="0 takes the likeliest id"
-            )
+        least, most = TEMPERATURES
+        if self.temperature != 0 and not least <= self.temperature <= most:
+            said = f"temperature must be 0, or from {least:g} to {most:g}, it is {self.temperature:g}"
+            raise LociError(said, remedy="0 takes the likeliest id")
         if self.top_k is not None and self.top_k < 1:
             raise LociError(f"top-k must be at least 1, it is {self.top_k}")
         for name, value in (("top-p", self.top_p), ("min-p", self.min_p)):
             if value is not None and not 0 < value <= 1:
                 raise LociError(f"{name} must be above 0 and at most 1, it is {value}")
-        if not (math.isfinite(self.repetition_penalty) and self.repetition_penalty > 0):
-            raise LociError(f"repetition penalty must be positive, it is {self.repetition_penalty}")
+        least, most = PENALTIES
+        if not least <= self.repetition_penalty <= most:
+            said = f"repetition penalty must be from {least:g} to {most:g}, it is {self.repetition_penalty:g}"
+            raise LociError(said, remedy="1 leaves it out")
 
     @property
     def greedy(self) -> bool:

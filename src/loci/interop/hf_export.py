@@ -11,8 +11,6 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import save_file
-
 from loci.files import write_json, write_text
 from loci.interop.answer_script import answer_script
 from loci.interop.char_tokenizer import to_tokenizer, tokenizer_settings
@@ -24,7 +22,7 @@ from loci.model.attention import ATTENTIONS
 from loci.model.positions import POSITIONS, ROPE_BASE
 from loci.model.trunk import TRUNKS
 from loci.text.vocab import MASK_ID, PAD_ID
-from loci.training.checkpoint import LoadedModel
+from loci.training.checkpoint import LoadedModel, save_tensors
 
 MODELLING = "modeling_loci.py"
 ANSWER_LENGTH = 32
@@ -42,7 +40,7 @@ def export_hf(loaded: LoadedModel, folder: Path) -> list[str]:
         weights = {f"model.{name}": tensor.detach().cpu().contiguous().clone() for name, tensor in whole.items()}
     else:
         weights = to_stock(state, config, architecture)
-    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    save_tensors(weights, folder / "model.safetensors", {"format": "pt"})
     write_json(folder / "tokenizer.json", to_tokenizer(loaded.vocab))
     write_json(folder / "tokenizer_config.json", tokenizer_settings(config.block_size))
     generation = {"eos_token_id": MASK_ID, "pad_token_id": PAD_ID, "max_new_tokens": ANSWER_LENGTH, "do_sample": False}

@@ -1,8 +1,8 @@
 """A checkpoint of nanoGPT as a model of ours: `ckpt.pt`, and `meta.pkl` next to it for its characters.
 
-Both are pickles. The checkpoint is read by torch's reader for weights only, the characters by a reader that builds
-plain dictionaries and nothing else: nothing in either file can run. Without a `meta.pkl` the tokens are GPT-2's, whose
-`tokenizer.json` has to lie there.
+Both are pickles. The checkpoint is read as files of weights are (`params_file`), the characters by a reader that builds
+dictionaries of texts and numbers and nothing else: nothing in either file can run. Without a `meta.pkl` the tokens are
+GPT-2's, whose `tokenizer.json` has to lie there.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import io
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-import torch
 from torch import Tensor
 
-from loci.errors import LociError
+from loci.errors import LociError, naming
 from loci.interop.exchange import Imported
 from loci.interop.hf_import import built, read_tokenizer
 from loci.interop.hf_weights import GPT2, from_stock
+from loci.interop.params_file import load_weights, require_plain
 from loci.model import GPTConfig
 from loci.text.vocab import Vocab
 from loci.training.checkpoint import TOKENIZER, require_enough
@@ -30,11 +30,13 @@ _REMEDY = "give the ckpt.pt that nanoGPT's train.py wrote"
 def import_nanogpt(path: Path) -> Imported:
     """The model of a `ckpt.pt`, or of the folder that holds it."""
     file = path / CHECKPOINT if path.is_dir() else path
+    if not file.is_file():
+        raise LociError(f"holds no {CHECKPOINT}", path=path, remedy=_REMEDY)
     try:
-        stored = torch.load(file, map_location="cpu", weights_only=True)
+        stored: Any = load_weights(file)
         arguments, weights = stored["model_args"], stored["model"]
-    except FileNotFoundError:
-        raise LociError(f"holds no {CHECKPOINT}", path=path, remedy=_REMEDY) from None
+    except LociError as error:
+        raise LociError(error.message, path=file, remedy=_REMEDY) from None
     except Exception:  # torch's readers raise nearly anything over a damaged file
         raise LociError("is damaged, or no checkpoint of nanoGPT", path=file, remedy=_REMEDY) from None
     config = _config(arguments, file)
@@ -43,6 +45,8 @@ def import_nanogpt(path: Path) -> Imported:
     plain = {
         str(name).removeprefix("_orig_mod."): value for name, value in weights.items() if isinstance(value, Tensor)
     }
+    with naming(file, remedy=_REMEDY):
+        require_plain(plain)
     require_enough(config, len(plain), sum(tensor.numel() for tensor in plain.values()), file)
     state = from_stock(plain, config, GPT2, transposed=False)
     meta = file.parent / META
@@ -61,13 +65,29 @@ def _config(arguments: Any, file: Path) -> GPTConfig:
         drops = {"embd_pdrop": drop, "attn_pdrop": drop, "resid_pdrop": drop}
         return GPTConfig.from_dict({**sizes, **drops, "tied_head": True})
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise LociError("its model_args name no sizes", path=file) from None
+        raise LociError("its model_args name no sizes", path=file, remedy=_REMEDY) from None
     except LociError as error:
-        raise LociError(error.message, path=file, remedy=error.remedy) from None
+        raise LociError(error.message, path=file, remedy=error.remedy or _REMEDY) from None
 
 
-class _PlainReader(pickle.Unpickler):
-    """Reads dictionaries, numbers and texts; anything that would call a function is refused."""
+_OPERATIONS = (
+    pickle.PROTO + pickle.FRAME + pickle.MARK + pickle.EMPTY_DICT + pickle.DICT + pickle.SETITEM + pickle.SETITEMS
+    + pickle.PUT + pickle.BINPUT + pickle.LONG_BINPUT + pickle.MEMOIZE + pickle.GET + pickle.BINGET + pickle.LONG_BINGET
+    + pickle.INT + pickle.BININT + pickle.BININT1 + pickle.BININT2
+    + pickle.UNICODE + pickle.BINUNICODE + pickle.SHORT_BINUNICODE
+    + pickle.GLOBAL + pickle.STACK_GLOBAL + pickle.STOP
+)  # fmt: skip
+
+
+class _PlainReader(pickle._Unpickler):
+    """Reads dictionaries of numbers and texts; it has no other instruction, and whatever names a function is refused.
+
+    It is the reader written in Python: the one in C makes room for as many objects as a file says it has.
+    """
+
+    dispatch: ClassVar[dict[int, Any]] = {
+        code: read for code, read in pickle._Unpickler.dispatch.items() if code in _OPERATIONS
+    }
 
     def find_class(self, module: str, name: str) -> Any:
         raise pickle.UnpicklingError(f"it asks for {module}.{name}")
@@ -80,7 +100,7 @@ def _characters(file: Path, size: int) -> Vocab:
         symbols = tuple(sorted(ids, key=ids.__getitem__))
         whole = [ids[symbol] for symbol in symbols] == list(range(len(symbols)))
         if not whole or len(symbols) != size or any(len(symbol) != 1 for symbol in symbols):
-            raise LociError(f"names {len(symbols)} characters, the model has {size}", path=file)
+            raise LociError(f"names {len(symbols)} characters, the model has {size}", path=file, remedy=_REMEDY)
         return Vocab(symbols, "characters")
     except (pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise LociError(f"is no {META} of nanoGPT: {error}", path=file) from None
+        raise LociError(f"is no {META} of nanoGPT: {error!r}", path=file, remedy=_REMEDY) from None

@@ -1,20 +1,21 @@
 """`.params` files on disk: `torch.save` of a state dict, read without ever running what is in it.
 
-A pickle can name any function of the machine to be called when it is read. Only tensors are let in; a file that asks
-for more is refused before anything of it runs. The archive around the pickle has sizes and checksums of its own: they
-are checked first, so that a file cut short or changed on its way is named as such. Knows nothing of what the tensors
-mean.
+A pickle can name any function of the machine to be called when it is read, and even torch's reader for weights calls
+some that make tensors of any size. So its instructions are listed first: one that names more than ordinary tensors need
+is refused before anything of it runs. The archive around the pickle has sizes and checksums of its own: they are
+checked too, so that a file cut short or changed on its way is named as such. Knows nothing of what the tensors mean.
 """
 
 from __future__ import annotations
 
-import pickle
+import io
 import pickletools
 import re
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import IO
 
 import torch
 from torch import Tensor
@@ -25,8 +26,14 @@ from loci.training.checkpoint import require_finite
 
 _REMEDY = "write it with torch.save(model.state_dict(), path)"
 _AGAIN = "download or copy it again"
-_WEIGHTS_NEED = ("collections.OrderedDict", "torch.")
-_GLOBAL = re.compile(r"(?:GLOBAL|global|class) ([A-Za-z_][\w.]*\.\w+)")
+_REBUILT = "tensor|tensor_v2|parameter|parameter_with_state|sparse_tensor|qtensor|meta_tensor_no_storage"
+_WEIGHTS_NEED = re.compile(
+    rf"collections\.OrderedDict|torch\._utils\._rebuild_({_REBUILT})|torch\.(storage\.)?\w+Storage"
+    r"|torch\.(b?float|q?u?int)\d+\w*|torch\.per_\w+|torch\.Size|torch\.serialization\._get_layout"
+)
+_PICKLES = 5
+_MOST_SHARED = 24
+"""Times that a tuple may be used again: tuples of tuples that share their parts grow twofold with each."""
 
 
 def write_params(path: str | Path, state: Mapping[str, Tensor]) -> None:
@@ -44,14 +51,8 @@ def read_params(path: str | Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise LociError("no such file", path=path, remedy="give the file that --writing_params_path wrote")
     try:
-        _check_archive(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch's guesses about such files; our one line says it
-            state = torch.load(path, map_location="cpu", weights_only=True)
-        tensors = _plain_tensors(state)
+        tensors = _plain_tensors(load_weights(path))
         require_finite(tensors, path)
-    except pickle.UnpicklingError as error:
-        raise _refusal(path, str(error)) from None
     except OSError as error:
         raise said_by_system(error, path) from None
     except LociError as error:
@@ -59,6 +60,15 @@ def read_params(path: str | Path) -> dict[str, Tensor]:
     except Exception:  # torch's readers raise nearly anything over a damaged file
         raise LociError("is damaged, or no .params file", path=path, remedy=_REMEDY) from None
     return tensors
+
+
+def load_weights(path: Path) -> object:
+    """What `torch.save` wrote, if it is made of tensors, texts and numbers. A bad file may raise nearly anything."""
+    _check_archive(path)
+    _check_pickle(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's guesses about such files; our one line says it
+        return torch.load(path, map_location="cpu", weights_only=True)
 
 
 def _check_archive(path: Path) -> None:
@@ -84,54 +94,65 @@ def _check_archive(path: Path) -> None:
 
 
 def _plain_tensors(state: object) -> dict[str, Tensor]:
-    """The state dict, if it is one of ordinary tensors that are no larger than what the file holds for them."""
+    """The state dict, if it holds ordinary tensors and nothing else."""
     if not isinstance(state, Mapping) or not state:
         raise LociError("holds no state dict")
     for name, value in state.items():
         if not isinstance(name, str) or not isinstance(value, Tensor):
             raise LociError(f"entry {name!r} is {type(value).__name__}, not a tensor: no plain state dict")
+    require_plain(state)
+    return dict(state)
+
+
+def require_plain(tensors: Mapping[str, Tensor]) -> None:
+    """Refuse tensors that are not ordinary, or larger than what the file holds for them."""
+    for name, value in tensors.items():
         kinds = {"sparse": value.layout != torch.strided, "quantised": value.is_quantized, "meta": value.is_meta}
         if kind := next((kind for kind, found in kinds.items() if found), None):
             raise LociError(f"{name} is a {kind} tensor", remedy="save ordinary ones: tensor.detach().cpu().float()")
         if value.numel() * value.element_size() > value.untyped_storage().nbytes():
             raise LociError(f"{name} says it is larger than its data")
-    return dict(state)
 
 
-def _refusal(path: Path, reason: str) -> LociError:
-    """The error for what torch's own restricted reader would not read."""
-    told = _GLOBAL.search(reason)
-    found = [told[1]] if told else [name for name in _globals_of(path) if not name.startswith(_WEIGHTS_NEED)]
-    if found:
-        return LociError(
-            f"refused: it holds more than weights, reading it would run {found[0]}", path=path, remedy=_REMEDY
-        )
-    return LociError("is damaged, or no .params file", path=path, remedy=_REMEDY)
-
-
-def _globals_of(path: Path) -> list[str]:
-    """The functions and classes that a pickle names, found by listing its instructions without following them.
-
-    Torch's reader knows the instructions of old pickles only and does not say what a plain pickle of today asks for.
-    """
+def _check_pickle(path: Path) -> None:
+    """List the instructions of the pickles without following them; refuse what weights do not need."""
     names: list[str] = []
     strings: list[str] = []
-    try:
-        for operation, argument, _ in pickletools.genops(_pickled(path)):
-            if operation.name in ("GLOBAL", "INST"):
+    tuples: set[object] = set()
+    shared, before, put = 0, "", 0
+    with _pickled(path) as handle:
+        for operation, argument, _ in _operations(handle):
+            if operation in ("GLOBAL", "INST"):
                 names.append(str(argument).replace(" ", "."))
-            elif operation.name == "STACK_GLOBAL":
+            elif operation == "STACK_GLOBAL":
                 names.append(".".join(strings[-2:]))
             elif isinstance(argument, str):
-                strings.append(argument)
-    except Exception:  # not a pickle from here on; what was found counts
-        pass
-    return names
+                strings = [*strings[-1:], argument]
+            if operation == "MEMOIZE" or operation.endswith("PUT"):
+                tuples.add(put if operation == "MEMOIZE" else argument) if "TUPLE" in before else None
+                put += 1
+            else:
+                shared += operation == "DUP" or (operation.endswith("GET") and argument in tuples)
+                before = operation
+    if (other := next((name for name in names if not _WEIGHTS_NEED.fullmatch(name)), None)) is not None:
+        raise LociError(f"refused: it holds more than weights, reading it would run {other}")
+    if shared > _MOST_SHARED:
+        raise LociError("is damaged, or no .params file: it has tuples within tuples without end")
 
 
-def _pickled(path: Path) -> bytes:
+def _operations(handle: IO[bytes]) -> Iterator[tuple[str, object, object]]:
+    """The instructions of every pickle in a file: old torch wrote five, and the numbers after them."""
+    try:
+        for _ in range(_PICKLES):
+            for operation, argument, position in pickletools.genops(handle):
+                yield operation.name, argument, position
+    except Exception:  # not a pickle from here on; torch's reader says so, or it is the numbers
+        return
+
+
+def _pickled(path: Path) -> IO[bytes]:
     """The pickle itself: the file, or the one inside torch's zip container."""
     if not zipfile.is_zipfile(path):
-        return path.read_bytes()
+        return path.open("rb")
     with zipfile.ZipFile(path) as archive:
-        return next((archive.read(name) for name in archive.namelist() if name.endswith("data.pkl")), b"")
+        return io.BytesIO(next((archive.read(name) for name in archive.namelist() if name.endswith("data.pkl")), b""))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from loci import __version__
 from loci.evaluation.metrics import Estimate, Rate, decimal
-from loci.files import replace_own
+from loci.files import replace_own, require_marked
 from loci.report.style import template
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class Figures(Markup):
 
 
 Cell = str | int | float | Rate | Estimate | None
+
+
+def require_replaceable(path: Path) -> None:
+    """Refuse to write a page over anything but another page of Loci; for those who write theirs much later."""
+    require_marked(path, GENERATOR, "page")
 
 
 @dataclass

@@ -198,10 +198,10 @@ def write_about(
     write_manifest(folder, "checkpoint", FORMAT, hashes_of(folder))
 
 
-def save_tensors(tensors: Tensors, file: Path) -> None:
+def save_tensors(tensors: Tensors, file: Path, metadata: dict[str, str] | None = None) -> None:
     """Write tensors; what the system refuses is an `OSError` with its number."""
     try:
-        save_file(tensors, file)
+        save_file(tensors, file, metadata)
     except SafetensorError as error:  # it says what the system said, and hides the number
         found = re.search(r"(?:code: |os error )(\d+)", str(error))
         number = int(found[1]) if found else errno.EIO
@@ -268,7 +268,7 @@ def require_enough(sizes: GPTConfig, tensors: int, elements: int, file: Path) ->
     # Each layer has tensors of its own, so the first test keeps the second short. The formula of an attention from
     # outside the package may be wrong by a little; a model of quite another size is not built.
     if sizes.n_layer > tensors or model_cost(sizes, 1, 1).total.parameters > 2 * elements + ROUNDING:
-        raise LociError(f"holds {elements:,} numbers, fewer than the model in {CONFIG} has", path=file)
+        raise LociError(f"holds {elements:,} numbers, fewer than its model has", path=file, remedy=DAMAGED)
 
 
 def is_sharded(folder: Path) -> bool:

@@ -106,8 +106,8 @@ class RunInfo:
         """The corpus it was trained on; None if that is not where it was, or no longer the same."""
         named, wanted = self.data["corpus"], self.data["corpus_hash"]
         try:
-            if named is None or not (file := Path(named)).is_file():
-                return None
+            if named is None or not (file := Path(named)).is_file() or not file.stat().st_size:
+                return None  # what has no size is the system's own, and may never end
             # A stranger's word compiles no file of ours: that writes a folder next to it.
             found = Corpus.read(file, mapped=is_large(file) and sha256_file(file)[:16] == wanted)
         except (LociError, OSError):
@@ -148,6 +148,12 @@ def require_folder(path: Path, *, resume: bool) -> None:
         if (path / name).exists() and not (name == MANIFEST and _of_a_run(path)):
             raise LociError(f"holds {name} already, and no run", path=path, remedy="choose another --out")
     path.mkdir(parents=True, exist_ok=True)
+
+
+def require_own(path: Path) -> None:
+    """Refuse a folder that holds anything but a run: for commands that put more into it than a run."""
+    if path.is_dir() and not holds_run(path) and (others := foreign_files(path)):
+        raise LociError(f"holds {others[0]} already, and no run", path=path, remedy="choose another --out")
 
 
 def _of_a_run(path: Path) -> bool:

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from loci.errors import LociError
 from loci.files import atomic_folder
-from loci.manifest import hashes_of, write_manifest
+from loci.manifest import hashes_of, read_manifest, write_manifest
 from loci.model import GPT
 from loci.text.vocab import Vocab
 from loci.training import checkpoint as ckpt
@@ -91,13 +91,14 @@ def consolidate(folder: Path) -> None:
     if not ckpt.is_sharded(folder):
         return
     ckpt.read_config(folder)  # that all files are as they were written
+    own = read_manifest(folder, "checkpoint", ckpt.FORMAT, remedy=ckpt.DAMAGED).sha256
     whole = {name: torch.empty(size.shape, dtype=size.dtype) for name, size in _sizes(folder).items()}
     _read(folder, whole)
     parts = {
         prefix: {name.removeprefix(prefix): tensor for name, tensor in whole.items() if name.startswith(prefix)}
         for prefix in (MODEL, STATE)
     }
-    with atomic_folder(folder) as temporary:
+    with atomic_folder(folder, own=own) as temporary:
         ckpt.save_tensors(parts[MODEL], temporary / ckpt.WEIGHTS)
         ckpt.save_tensors(parts[STATE], temporary / ckpt.STATE_TENSORS)
         for name in (ckpt.CONFIG, ckpt.STATE):

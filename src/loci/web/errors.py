@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
 
 from loci.errors import LociError
 from loci.web.library import UnknownRun
@@ -37,6 +38,10 @@ def add_errors(app: FastAPI) -> None:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
         return error_response(422, f"{where}: {first['msg']}" if where else str(first["msg"]))
+
+    @app.exception_handler(HTTPException)
+    async def no_route(request: Request, error: HTTPException) -> Response:
+        return error_response(error.status_code, str(error.detail), dict(error.headers or {}))
 
     @app.exception_handler(Busy)
     async def busy(request: Request, error: Busy) -> Response:

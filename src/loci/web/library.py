@@ -125,8 +125,9 @@ class Library:
         }
 
     def reports(self, name: str) -> list[Path]:
-        """The pages in a run's folder."""
-        return sorted(self.path(name).glob("*.html"))[:20]
+        """The pages in a run's folder; a link to elsewhere is none of them."""
+        run = self.path(name)
+        return [page for page in sorted(run.glob("*.html")) if page.resolve().parent == run][:20]
 
     def experiments(self) -> list[dict[str, Any]]:
         """The experiments around the runs; of the course's the table."""
@@ -142,7 +143,8 @@ class Library:
     def experiment_page(self, name: str) -> Path | None:
         """The page of an experiment, if it has one."""
         folder = self._experiments().get(name)
-        return folder / PAGE if folder is not None and (folder / PAGE).is_file() else None
+        page = folder / PAGE if folder is not None else None
+        return page if page is not None and page.is_file() and page.resolve().parent == folder else None
 
     def _experiments(self) -> dict[str, Path]:
         """Experiments by name: the given folders, those trained here, and those a given run belongs to."""
@@ -158,7 +160,7 @@ class Library:
         """Questions to try, by what the run knows of their subjects. Needs the run's data next to it."""
         import numpy as np
 
-        from loci.text.questions import Questions
+        from loci.text.questions import subject_hash
         from loci.text.strangers import Strangers
         from loci.training.run import read_run
 
@@ -167,10 +169,7 @@ class Library:
             return {}
         subjects = sorted(run.index.corpus.by_subject)
         rng = np.random.default_rng(0)
-        file = read_run(self.path(name)).data.get("questions")
-        taught: set[str] = set()
-        if isinstance(file, str) and Path(file).is_file():  # a run names it: nothing is written next to it
-            taught = set(Questions.read(file, mapped=False).subjects)
+        taught = set(read_run(self.path(name)).data["taught"])
         strangers = Strangers(subjects)
 
         def some(names: list[str]) -> list[str]:
@@ -178,8 +177,8 @@ class Library:
             return [names[int(index)] for index in sorted(chosen)]
 
         kinds = {
-            "asked about in training": some([subject for subject in subjects if subject in taught]),
-            "only read about": some([subject for subject in subjects if subject not in taught]),
+            "asked about in training": some([subject for subject in subjects if subject_hash(subject) in taught]),
+            "only read about": some([subject for subject in subjects if subject_hash(subject) not in taught]),
             "never read about": strangers.names("recombined", PEOPLE, rng),
             "one letter changed": strangers.names("one_letter", PEOPLE, rng),
         }

@@ -122,18 +122,19 @@ def write_world(
     corpus and all questions as JSON lines. `progress` is told the number of people done.
     """
     target = Path(out).resolve()
-    _check_target(target, force)
+    own = _check_target(target, force)
     _check_space(target, spec, conllu, jsonl)
-    with atomic_folder(target) as folder:
+    with atomic_folder(target, own=own) as folder:
         return _fill(spec, folder, target, conllu, jsonl, progress)
 
 
-def _check_target(target: Path, force: bool) -> None:
+def _check_target(target: Path, force: bool) -> set[str]:
+    """Refuse what is not to be replaced; the names in the folder that are."""
     if target.exists() and not target.is_dir():
         raise LociError("is a file, a folder was to be written here", path=target, remedy="choose another name")
     entries = sorted(entry.name for entry in target.iterdir()) if target.exists() else []
     if not entries:
-        return
+        return set()
     if MANIFEST not in entries:
         raise LociError("the folder is not empty and holds no world", path=target, remedy="choose a new folder")
     if not force:
@@ -145,6 +146,7 @@ def _check_target(target: Path, force: bool) -> None:
     if others:
         message = f"the world's folder also holds {', '.join(others[:3])}, which would be lost"
         raise LociError(message, path=target, remedy="move it elsewhere first")
+    return {*entries}
 
 
 def _check_space(target: Path, spec: WorldSpec, conllu: bool, jsonl: bool) -> None:
