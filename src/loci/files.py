@@ -148,6 +148,8 @@ def atomic_folder(target: str | Path, *, own: Collection[str] = ()) -> Iterator[
     target = Path(target).resolve() if Path(target).is_symlink() else Path(target)
     if target.exists() and not target.is_dir():
         raise LociError("is no folder, a folder was to be written here", path=target, remedy="choose another name")
+    if target.resolve() == Path().resolve():  # whoever stands in it would stand in a folder that is gone
+        raise LociError("is the folder you are in", path=target, remedy="name a folder to be made")
     temporary = _sibling(target)
     old = temporary.with_name(f"{temporary.name.removesuffix('.tmp')}.old.tmp")
     with writing(target):
@@ -185,6 +187,11 @@ def _require_own(folder: Path, own: Collection[str]) -> None:
             raise LociError(f"also holds {name}, which would be lost", path=folder, remedy="move that elsewhere")
 
 
+def is_leftover(name: str) -> bool:
+    """Whether a file or folder of this name is a temporary sibling of ours."""
+    return _OWN_TEMPORARY.fullmatch(name) is not None
+
+
 def remove_leftovers(folder: str | Path) -> None:
     """Delete the temporary siblings that a killed writer left in `folder`, and nobody else's.
 
@@ -193,7 +200,7 @@ def remove_leftovers(folder: str | Path) -> None:
     for leftover in Path(folder).glob(".*.tmp"):
         if (moved := _MOVED.fullmatch(leftover.name)) and not leftover.with_name(moved[1]).exists():
             leftover.rename(leftover.with_name(moved[1]))
-        elif _OWN_TEMPORARY.fullmatch(leftover.name):
+        elif is_leftover(leftover.name):
             shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
 
 

@@ -106,6 +106,8 @@ def test_a_folder_is_not_learned_among_the_files_of_others(world, tmp_path):
         learn(plan, world)
     assert not (world / "run.json").exists()
     own = tmp_path / "run"
+    own.mkdir()
+    (own / ".manifest.json.0123abcd.tmp").write_text("")  # killed in its first moment
     done = learn(plan, own)
     assert done is not None
     (own / "report.html").write_text("mine")

@@ -140,3 +140,28 @@ def test_a_damaged_file_is_named_with_a_remedy(name, tmp_path):
 def test_a_row_of_metrics_nested_without_end_is_passed_over(tmp_path):
     (tmp_path / "metrics.jsonl").write_text('{"step": ' + "[" * 100_000 + "\n")
     assert read_metrics(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["course", "evaluate", "rope", ".", "--reading_params_path", ".", "--eval_corpus_path", "."],
+        ["course", "finetune", "rope", "wiki.txt", "--writing_params_path", ".", "--finetune_corpus_path", "."],
+        ["course", "grade", ".", "--gold", "."],
+        ["check", "wiki.txt", "--repair", "."],
+        ["export", ".", "."],
+    ],
+)
+def test_a_dot_where_a_file_is_wanted_is_refused(command, tmp_path, monkeypatch, capsys):
+    (tmp_path / "wiki.txt").write_text("Ana Lima. Ana Lima was born in Porto.\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    assert capsys.readouterr().err.strip()
+
+
+def test_the_folder_one_stands_in_is_not_replaced(tmp_path, monkeypatch, capsys):
+    (tmp_path / "wiki.txt").write_text("Ana Lima. Ana Lima was born in Porto.\r\n")
+    (tmp_path / "clean").mkdir()
+    monkeypatch.chdir(tmp_path / "clean")
+    assert main(["check", "../wiki.txt", "--repair", "."]) == 2
+    assert "is the folder you are in" in capsys.readouterr().err

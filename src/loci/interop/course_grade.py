@@ -122,4 +122,4 @@ def _pair(first: tuple[str, list[Row]], second: tuple[str, list[Row]]) -> Pair:
 
 
 def _next_to(gold: Path, name: str) -> Path | None:
-    return neighbour if (neighbour := gold.with_name(name)).is_file() else None
+    return neighbour if (neighbour := gold.parent / name).is_file() else None

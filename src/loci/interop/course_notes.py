@@ -68,4 +68,4 @@ def choose_year(
 
 
 def _note_of(params: Path) -> Path:
-    return params.with_name(f"{params.name}{NOTE}")
+    return params.parent / f"{params.name}{NOTE}"  # "." has no name of its own

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def run_folder(params: Path) -> Path:
     """Where the training that writes `params` keeps its run."""
-    return params.with_name(f"{params.name}.run")
+    return params.parent / f"{params.name}.run"
 
 
 def train(

@@ -28,7 +28,7 @@ import msgspec
 
 from loci import __version__
 from loci.errors import LociError, naming
-from loci.files import atomic_writer, read_struct, remove_leftovers, sha256_file, sha256_text, write_text
+from loci.files import atomic_writer, is_leftover, read_struct, remove_leftovers, sha256_file, sha256_text, write_text
 from loci.manifest import MANIFEST, read_manifest, require_files, write_manifest
 from loci.text.compiled import is_large
 from loci.text.corpus import Corpus
@@ -166,7 +166,8 @@ def _of_a_run(path: Path) -> bool:
 def foreign_files(path: Path) -> list[str]:
     """What a run's folder holds that no run writes."""
     own = {*FILES, LOCK, OWNER, "tensorboard", "wandb"}
-    return sorted(one.name for one in path.iterdir() if one.name not in own and not one.match("pseudo_labels*"))
+    others = (name for name in os.listdir(path) if name not in own and not name.startswith("pseudo_labels"))
+    return sorted(name for name in others if not is_leftover(name))
 
 
 def open_run(path: Path, recipe: Recipe, data: Mapping[str, Any], *, resume: bool, threads: int) -> None:
