@@ -147,7 +147,7 @@ def test_a_strangers_run_is_not_resumed_with_files_of_ours(tiny_recipe, tiny_dat
     secret.write_text("root:secret:0:0\n")
     _stranger(tmp_path / "run", corpus=str(secret))
     assert main(["train", "--resume", "--out", str(tmp_path / "run")]) == 2
-    assert "the run's corpus is gone or has changed" in (said := capsys.readouterr().err)
+    assert "what the run read as its corpus is gone or has changed" in (said := capsys.readouterr().err)
     assert "root:" not in said
 
 

@@ -193,17 +193,19 @@ def _fresh(
 
 def _resumed(out: Path, data: Path | None, corpus: Path | None, questions: Path | None) -> tuple[TrainingData, Recipe]:
     from loci.text.relations import Relation
+    from loci.training.named import named_questions
     from loci.training.run import read_run
 
     info = read_run(out)
     forms = list(map(Relation.from_dict, info.data.get("relations", [])))
-    if data is not None or corpus is not None:
-        return _read(None, corpus or data, questions or data or info.data["questions"], forms), info.recipe
-    # A run may be a stranger's: of the files it names nothing is said or made before they are known to be what it read.
-    if info.data["corpus"] is not None and info.corpus() is None:
-        remedy = "give --data FOLDER, or --corpus FILE and --questions FILE"
-        raise LociError("the run's corpus is gone or has changed", path=info.data["corpus"], remedy=remedy)
-    return _read(None, info.data["corpus"], questions or info.data["questions"], forms, quietly=True), info.recipe
+    corpus, questions = corpus or data, questions or data
+    # A run may be a stranger's: files that it names are taken only if they are what it learned from.
+    named = ("corpus", corpus, info.corpus), ("questions", questions, lambda: named_questions(info.data))
+    for name, given, found in named:
+        if given is None and info.data[name] is not None and found() is None:
+            message = f"what the run read as its {name} is gone or has changed"
+            raise LociError(message, path=info.data[name], remedy=f"give --data FOLDER, or --{name} FILE")
+    return _read(None, corpus or info.data["corpus"], questions or info.data["questions"], forms), info.recipe
 
 
 def _read(
@@ -211,21 +213,12 @@ def _read(
     corpus: Path | str | None,
     questions: Path | str | None,
     relations: Sequence[Relation],
-    *,
-    quietly: bool = False,
 ) -> TrainingData:
     from loci.training.sources import TrainingData
 
     if data is None and corpus is None:
         raise LociError("the run does not say where its corpus lay", remedy="give --data FOLDER or --corpus FILE")
-    try:
-        taught = TrainingData.read(data, corpus=corpus, questions=questions, relations=relations)
-    except LociError as error:
-        if not quietly:
-            raise
-        raise LociError("the run's data cannot be read", path=error.path, remedy="loci check says why") from None
-    if quietly:
-        return taught
+    taught = TrainingData.read(data, corpus=corpus, questions=questions, relations=relations)
     asked = taught.questions.findings if taught.questions is not None else ()
     said = [*taught.corpus.repairs, *(found for found in asked if found.repaired or found.kind == "no-subject")]
     for finding in said[:SHOWN]:

@@ -268,7 +268,7 @@ def require_enough(sizes: GPTConfig, tensors: int, elements: int, file: Path) ->
     # Each layer has tensors of its own, so the first test keeps the second short. The formula of an attention from
     # outside the package may be wrong by a little; a model of quite another size is not built.
     if sizes.n_layer > tensors or model_cost(sizes, 1, 1).total.parameters > 2 * elements + ROUNDING:
-        raise LociError(f"holds {elements:,} numbers, fewer than its model has", path=file, remedy=DAMAGED)
+        raise LociError(f"holds {elements:,} numbers, fewer than the model it is said to be", path=file, remedy=DAMAGED)
 
 
 def is_sharded(folder: Path) -> bool:

@@ -30,10 +30,10 @@ from loci import __version__
 from loci.errors import LociError, naming
 from loci.files import atomic_writer, is_leftover, read_struct, remove_leftovers, sha256_file, sha256_text, write_text
 from loci.manifest import MANIFEST, read_manifest, require_files, write_manifest
-from loci.text.compiled import is_large
 from loci.text.corpus import Corpus
 from loci.training.checkpoint import BEST, CHECKPOINTS, CONFIG, FINAL, checkpoints
 from loci.training.lock import LOCK, OWNER
+from loci.training.named import named_corpus
 from loci.training.plan import LabelStep, Recipe, recipe_from_dict, to_dict
 
 RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predictions", "pseudo_labels.tsv"
@@ -104,15 +104,7 @@ class RunInfo:
 
     def corpus(self) -> Corpus | None:
         """The corpus it was trained on; None if that is not where it was, or no longer the same."""
-        named, wanted = self.data["corpus"], self.data["corpus_hash"]
-        try:
-            if named is None or not (file := Path(named)).is_file() or not file.stat().st_size:
-                return None  # what has no size is the system's own, and may never end
-            # A stranger's word compiles no file of ours: that writes a folder next to it.
-            found = Corpus.read(file, mapped=is_large(file) and sha256_file(file)[:16] == wanted)
-        except (LociError, OSError):
-            return None
-        return found if found.hash == wanted else None
+        return named_corpus(self.data)
 
 
 def start_run(path: Path, recipe: Recipe, data: Mapping[str, Any], *, threads: int | None = None) -> None:

@@ -27,6 +27,7 @@ from loci.text.corpus import Corpus
 from loci.text.layout import find_split
 from loci.text.questions import Question, Questions
 from loci.text.source import load_sound
+from loci.training.named import named_corpus, named_questions
 
 PEOPLE = "people.jsonl"
 """The file in which a world tells the origin of every name, and its places."""
@@ -68,8 +69,8 @@ class _Loader:
     def complete(self, entry: Entry) -> Entry:
         """The entry with its context and remarks."""
         sources, remarks = self.sources, list[str]()
-        corpus = self._either(Corpus.read, sources.corpus, entry, "corpus", remarks)
-        train = self._either(_train_questions, sources.train, entry, "questions", remarks)
+        corpus = self._either(Corpus.read, sources.corpus, named_corpus, entry, "corpus", remarks)
+        train = self._either(_train_questions, sources.train, named_questions, entry, "questions", remarks)
         people = _people(sources.corpus or (corpus.path if corpus is not None else None))
         groups = sources.groups or people
         if groups is not None:
@@ -88,27 +89,31 @@ class _Loader:
         return replace(entry, context=context, remarks=tuple(f"{entry.name}: {remark}" for remark in remarks))
 
     def _either(
-        self, read: Callable[[Path], T], given: Path | None, entry: Entry, name: str, remarks: list[str]
+        self,
+        read: Callable[[Path], T],
+        given: Path | None,
+        read_named: Callable[[Mapping[str, Any]], T | None],
+        entry: Entry,
+        name: str,
+        remarks: list[str],
     ) -> T | None:
         """The file that was given, or else the one the run names, if it is still the same."""
         if given is not None:
             return self._once(read, given)
         named = entry.data.get(name)
-        if not isinstance(named, str) or not Path(named).exists():
+        if named is None or not Path(named).exists():
             return None
-        try:
-            found: T | None = self._once(read, Path(named))
-        except LociError:
-            found = None
-        if found is None or found.hash != entry.data.get(f"{name}_hash"):
+        # Of several runs that name one file, each says what it was.
+        key = f"{name}_hash"
+        found: T | None = self._once(lambda path: read_named(entry.data), Path(named), key=(name, entry.data.get(key)))
+        if found is None:
             remarks.append(f"the {name} it was trained on are no longer in {named} and are not used")
-            return None
         return found
 
-    def _once(self, read: Callable[[Path], U], path: Path) -> U:
-        if (read, path) not in self.read:
-            self.read[read, path] = read(path)
-        found: U = self.read[read, path]
+    def _once(self, read: Callable[[Path], U], path: Path, key: object = None) -> U:
+        if (kept := (key or read, path)) not in self.read:
+            self.read[kept] = read(path)
+        found: U = self.read[kept]
         return found
 
 
@@ -119,7 +124,7 @@ def _people(corpus: Path | None) -> Path | None:
 
 
 def _train_questions(path: Path) -> Questions:
-    return Questions.read(path, split="train", mapped=False)  # a run names the file: nothing is written next to it
+    return Questions.read(path, split="train")
 
 
 def _known(rows: Sequence[Row], train: Questions | None) -> Known:
