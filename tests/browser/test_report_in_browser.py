@@ -9,7 +9,7 @@ from synthetic_runs import Vices, make_run, make_world
 pytestmark = pytest.mark.browser
 
 
-def until(page, expression, seconds=120):
+def until(page, expression, seconds=600):
     """Playwright's own waiting uses eval, which the page's policy forbids; asking from outside does not."""
     for _ in range(seconds * 20):
         if page.evaluate(expression):

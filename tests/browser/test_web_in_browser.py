@@ -74,7 +74,6 @@ def served(given, out):
 def tab(browser, site):
     """One page for all tests: `open` an address in it; what it asked for and complained about is checked at the end."""
     page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme="light")
-    page.set_default_timeout(60_000)
     requests, complaints = [], []
     page.on("request", lambda request: requests.append(request.url))
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
@@ -93,7 +92,7 @@ def tab(browser, site):
     page.close()
 
 
-def until(page, expression, seconds=60):
+def until(page, expression, seconds=600):
     """Playwright's own waiting uses eval, which the page's policy forbids; asking from outside does not."""
     for _ in range(seconds * 20):
         if found := page.evaluate(expression):
@@ -230,7 +229,6 @@ def test_an_experiment_shows_the_course_s_table_and_its_report(tab):
 def test_without_a_run_a_training_is_offered_watched_stopped_and_resumed(browser, tmp_path):
     with served([], tmp_path / "web") as (url, app):
         page = browser.new_page()
-        page.set_default_timeout(240_000)
         page.goto(f"{url}/#/ask")
         page.get_by_role("button", name="Train the demo").wait_for()
         page.get_by_role("link", name="Choose what to train").click()

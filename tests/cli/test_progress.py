@@ -1,8 +1,8 @@
 import pytest
 
 from loci.cli import progress
-from loci.cli.progress import ProgressBar, SmoothedLoss, duration
-from loci.training.reports import StepReport
+from loci.cli.progress import ProgressBar, duration
+from loci.training.reports import SmoothedLoss, StepReport
 
 
 def test_a_few_losses_are_smoothed_to_their_own_mean():

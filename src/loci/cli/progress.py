@@ -10,26 +10,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from loci.training.distributed import Group
-from loci.training.reports import StepReport
+from loci.training.reports import Observer, SmoothedLoss, StepReport
 
-SMOOTHING = 0.95
 PLAIN_EVERY_SECONDS = 30.0
 
 
-class SmoothedLoss:
-    """A running mean that forgets; of a few losses it is their own mean, not one that leans to the first."""
-
-    def __init__(self) -> None:
-        self.total = self.weight = 0.0
-
-    def add(self, loss: float) -> float:
-        """The mean with one more loss."""
-        self.total = SMOOTHING * self.total + (1 - SMOOTHING) * loss
-        self.weight = SMOOTHING * self.weight + (1 - SMOOTHING)
-        return self.total / self.weight
-
-
-class ProgressBar:
+class ProgressBar(Observer):
     """An observer that draws; where there is no terminal it prints a plain line now and then instead."""
 
     def __init__(self, label: str = "") -> None:
@@ -98,9 +84,6 @@ class ProgressBar:
         if step not in self.tasks:
             self.tasks[step] = self.bar.add_task(self.label + step, total=1.0, note="")
         self.bar.update(self.tasks[step], completed=progress, note=note)
-
-    def on_checkpoint(self, total_steps: int) -> None:
-        """Nothing is buffered."""
 
     def close(self) -> None:
         """Leave the bar as it stands."""

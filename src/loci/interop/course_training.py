@@ -93,9 +93,6 @@ class _Copies(Observer):
         """Remember how far it is."""
         self.reached = report.total_steps
 
-    def on_checkpoint(self, total_steps: int) -> None:
-        """Nothing is buffered here."""
-
     def close(self) -> None:
         """Forget it: the next part begins behind this step."""
         self.reached = 0

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from loci.errors import LociError
 from loci.files import writing
-from loci.training.reports import StepReport
+from loci.training.reports import Observer, StepReport
 from loci.training.run import METRICS, rewind_metrics
 
 FLUSH_SECONDS = 2.0
@@ -85,7 +85,7 @@ class TensorBoard:
         self.writer.close()
 
 
-class WeightsAndBiases:
+class WeightsAndBiases(Observer):
     """Loss, learning rate and held-out loss for Weights & Biases, offline unless WANDB_MODE says otherwise."""
 
     def __init__(self, folder: Path, project: str):
@@ -101,9 +101,6 @@ class WeightsAndBiases:
         """Its scalars."""
         row = {f"{report.stage}/{name}": getattr(report, name) for name in ("loss", "lr", "held_out")}
         self.run.log({name: value for name, value in row.items() if value is not None}, step=report.total_steps)
-
-    def on_checkpoint(self, total_steps: int) -> None:
-        """Nothing is buffered here."""
 
     def close(self) -> None:
         """Finish the record."""

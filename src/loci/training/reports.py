@@ -8,6 +8,8 @@ from typing import Protocol
 
 from loci.errors import LociError
 
+SMOOTHING = 0.95
+
 
 @dataclass(frozen=True)
 class StepReport:
@@ -31,6 +33,19 @@ class StepReport:
     """Mean loss of what the stage holds out, at the steps where it was measured."""
 
 
+class SmoothedLoss:
+    """A running mean that forgets; of a few losses it is their own mean, not one that leans to the first."""
+
+    def __init__(self) -> None:
+        self.total = self.weight = 0.0
+
+    def add(self, loss: float) -> float:
+        """The mean with one more loss."""
+        self.total = SMOOTHING * self.total + (1 - SMOOTHING) * loss
+        self.weight = SMOOTHING * self.weight + (1 - SMOOTHING)
+        return self.total / self.weight
+
+
 class Observer(Protocol):
     """Something that wants to know how training goes: a progress bar, a metrics file, TensorBoard."""
 
@@ -39,6 +54,7 @@ class Observer(Protocol):
 
     def on_checkpoint(self, total_steps: int) -> None:
         """Before a checkpoint is written: whatever is buffered must reach the disk first."""
+        return None  # most buffer nothing
 
     def close(self) -> None:
         """At the end, also after an error."""

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any
 
 import msgspec
 
@@ -35,6 +35,7 @@ from loci.training.checkpoint import BEST, CHECKPOINTS, CONFIG, FINAL, checkpoin
 from loci.training.lock import LOCK, OWNER
 from loci.training.named import named_corpus
 from loci.training.plan import LabelStep, Recipe, recipe_from_dict, to_dict
+from loci.training.reports import StepReport
 
 RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predictions", "pseudo_labels.tsv"
 _HASHES = ("corpus_hash", "questions_hash")
@@ -68,22 +69,7 @@ class DataFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Hashes of the subjects that train questions ask about; evaluation alone uses them."""
 
 
-class MetricsRow(TypedDict):
-    """A row of metrics.jsonl: a `StepReport`."""
-
-    stage: str
-    step: int
-    total_steps: int
-    progress: float
-    loss: float
-    shaping: float
-    lr: float
-    characters: int
-    seconds: float
-    held_out: NotRequired[float]
-
-
-_decode_row = msgspec.json.Decoder(MetricsRow).decode
+_decode_row = msgspec.json.Decoder(StepReport).decode
 
 
 @dataclass(frozen=True)
@@ -252,7 +238,7 @@ def read_metrics(path: str | Path) -> list[dict[str, Any]]:
     with open(file, "rb") as handle:
         while line := handle.readline(LONGEST_ROW):  # a longer one comes in parts, none of which is a row
             with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-                rows.append({**_decode_row(line)})
+                rows.append({name: value for name, value in vars(_decode_row(line)).items() if value is not None})
     return rows
 
 

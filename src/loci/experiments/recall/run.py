@@ -144,7 +144,7 @@ def held_back(questions: Questions, fold: int) -> tuple[Questions, Questions]:
     if not len(asked):
         raise LociError(f"{n} questions are too few for {FOLDS} folds", path=questions.path)
     texts, subjects = {row.text for row in asked}, {row.subject for row in asked} - {None}
-    others = questions.rows[:start] + questions.rows[stop:]
+    others = [*questions.rows[:start], *questions.rows[stop:]]
     rest = tuple(row for row in others if row.text not in texts and row.subject not in subjects)
     return dataclasses.replace(questions, rows=rest), asked
 

@@ -7,7 +7,7 @@ files or pages.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +17,7 @@ from loci.evaluation.calibration import Bin
 from loci.evaluation.error_kinds import RIGHT, ErrorFunnel, ErrorKind
 from loci.evaluation.metrics import Rate
 from loci.report.style import BAD, GOOD, NEUTRAL, PALETTE, faded, series_colour
+from loci.training.reports import SmoothedLoss
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -260,7 +261,8 @@ def loss_curves(runs: Sequence[tuple[str, Sequence[Mapping[str, Any]]]], x: str 
         stages = [list(own) for _, own in groupby(rows, key=lambda row: str(row.get("stage", "")))]
         points: list[tuple[Any, float | None, str]] = []
         for own in stages:
-            smooth = smoothed([float(row["loss"]) for row in own])
+            mean = SmoothedLoss()
+            smooth = [mean.add(float(row["loss"])) for row in own]
             step = max(1, len(rows) // CURVE_POINTS)
             kept = sorted({*range(0, len(own), step), len(own) - 1})
             points += [(own[i].get(x, i + 1), smooth[i], str(own[i].get("stage", ""))) for i in kept]
@@ -281,15 +283,6 @@ def _pauses(stages: Sequence[Sequence[Mapping[str, Any]]], x: str) -> list[tuple
     typical = statistics.median(steps) if steps else 0.0
     ends = [(before[-1].get(x), after[0].get(x)) for before, after in pairwise(stages)]
     return [(a, b) for a, b in ends if a is not None and b is not None and b - a > PAUSE * typical > 0]
-
-
-def smoothed(losses: Iterable[float], memory: float = 0.95) -> list[float]:
-    """Exponential average in which the first values have no more weight than others (corrected as Adam's moments)."""
-    values, total, weight = [], 0.0, 0.0
-    for loss in losses:
-        total, weight = memory * total + (1 - memory) * loss, memory * weight + (1 - memory)
-        values.append(total / weight)
-    return values
 
 
 def whiskers(rates: Sequence[Rate]) -> dict[str, Any]:
