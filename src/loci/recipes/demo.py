@@ -85,7 +85,7 @@ def demo_self_training(shape: DataShape) -> Recipe:
     small = (
         *(f"model.{name}={value}" for name, value in DEMO_SIZE.items()),
         "read.batch_size=8",
-        "read.characters=4.0e6",
+        "read.characters=2.0e6",
         "label.use_prior=false",
         "memorize.batch_size=32",
         "memorize.characters=0.4e6",
