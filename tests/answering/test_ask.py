@@ -241,3 +241,13 @@ def test_asking_draws_nothing_and_changes_nothing(loaded):
     assert torch.equal(torch.get_rng_state(), state)
     assert all(torch.equal(before[name], value) for name, value in loaded.loaded.model.state_dict().items())
     assert dataclasses.is_dataclass(Asker)
+
+
+def test_the_whole_corpus_is_not_searched_for_many_questions(loaded, monkeypatch):
+    asked = ["Where was Bo Ray born?", "Where was Fay Ro born?"]
+    few = loaded.ask_all(asked)
+    assert {line.found_by for answer in few for line in answer.evidence} == {"subject", "search"}
+    monkeypatch.setattr(ask_module, "SEARCHED", 1)
+    many = loaded.ask_all(asked)
+    assert [[line.found_by for line in answer.evidence] for answer in many] == [["subject"], []]
+    assert [answer.text for answer in many] == [answer.text for answer in few]

@@ -27,6 +27,9 @@ from loci.training.run import read_run, run_folder
 
 ALTERNATIVES = 3
 LINES = 3
+SEARCHED = 512
+"""For so many questions in one go the whole corpus is searched, milliseconds each. For more, only lines about the
+subject are given."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +108,9 @@ class Asker:
         found = answerer.answer(replace(given, rows=rows), n=alternatives + 1, candidates=candidates)
         if isinstance(answerer, ModelAnswerer):  # not where many questions are answered in parts: it takes a moment
             found = [_with_name(answer, answerer) for answer in found]
-        answers = iter(found)
+        answers, search = iter(found), len(given) <= SEARCHED and _can_search()
         return [
-            reference if isinstance(reference, Answer) else self._with_evidence(next(answers), reference, lines)
+            reference if isinstance(reference, Answer) else self._with_evidence(next(answers), reference, lines, search)
             for reference in references
         ]
 
@@ -126,19 +129,19 @@ class Asker:
             said.append(reference.question)
         return found
 
-    def _with_evidence(self, answer: Answer, reference: Reference, lines: int) -> Answer:
-        evidence, in_corpus = self._evidence(answer.question, answer.subject, answer.text, lines)
+    def _with_evidence(self, answer: Answer, reference: Reference, lines: int, search: bool) -> Answer:
+        evidence, in_corpus = self._evidence(answer.question, answer.subject, answer.text, lines, search)
         return replace(answer, pronoun=reference.pronoun, evidence=evidence, in_corpus=in_corpus)
 
     def _evidence(
-        self, question: str, subject: str | None, text: str, limit: int
+        self, question: str, subject: str | None, text: str, limit: int, search: bool
     ) -> tuple[tuple[Evidence, ...], bool | None]:
         if self.index is None:
             return (), None
         own = len(self.index.corpus.about(subject)) if subject is not None else 0
         # All lines of the subject are looked at: the one that holds the answer may be the last of them. Whoever has no
         # search library sees these lines at least.
-        wanted = max(limit, own) if _can_search() else own
+        wanted = max(limit, own) if search else own
         found = self.index.find(question, subject=subject, answer=text, limit=wanted) if limit and wanted else []
         found.sort(key=lambda line: (line.found_by == "search", not line.supports))
         return tuple(found[:limit]), bool(own)

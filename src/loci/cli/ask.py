@@ -64,7 +64,7 @@ def ask(
         template: The form of the questions, like "Where did {subject} die?" (default: the run's own).
         candidates: Consider only the answers in this file, one a line, each scored exactly.
         alternatives: How many rivals of the answer to show.
-        lines: How many lines of the corpus to show.
+        lines: How many lines of the corpus to show; of more than 512 questions only lines about the subject.
         json: Print JSON instead of text.
         server: Ask a `loci web` server at this address; RUN is then the name it shows.
         token: What the server asks for (default: the environment's LOCI_TOKEN).
