@@ -70,7 +70,7 @@ def ask(
         token: What the server asks for (default: the environment's LOCI_TOKEN).
     """
     from loci.answering.ask import load
-    from loci.cli.output import print_json
+    from loci.cli.output import print_json_list
     from loci.text.questions import Questions
     from loci.training.distributed import Group
 
@@ -117,7 +117,7 @@ def ask(
     if not group.first:
         return
     if json:
-        print_json({**about, "answers": [answer.as_dict() for answer in answers]})
+        print_json_list(about, "answers", (answer.as_dict() for answer in answers))
         return
     from rich.console import Console
 

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 def print_json(value: object) -> None:
     """Dataclasses, paths and arrays as plain data; a number that is not finite is null."""
+    print(_json(value))
+
+
+def print_json_list(value: Mapping[str, object], name: str, items: Iterable[object]) -> None:
+    """The same as `print_json({**value, name: [*items]})`; the items are made and printed one after the other."""
+    from textwrap import indent
+
+    before, after = _json({**value, name: []}).rsplit("[]", 1)
+    print(before, end="[")
+    mark = ""
+    for item in items:
+        print(f"{mark}\n{indent(_json(item), 4 * ' ')}", end="")
+        mark = ","
+    print(("\n  ]" if mark else "]") + after)
+
+
+def _json(value: object) -> str:
     import json
 
     from loci.evaluation.json_data import to_json
 
-    print(json.dumps(to_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+    return json.dumps(to_json(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def print_table(
