@@ -16,6 +16,7 @@ from loci.answering.direct import DirectAnswerer
 from loci.answering.greedy import GreedyAnswerer
 from loci.answering.memory import MemoryAnswerer
 from loci.answering.recite import ReciteAnswerer
+from loci.errors import naming
 from loci.registry import Registry
 from loci.text.questions import Questions
 from loci.training.checkpoint import LoadedModel
@@ -48,7 +49,9 @@ def make_answerer(loaded: LoadedModel, *, name: str | None = None, threshold: fl
         threshold: Answers whose confidence is below this are withheld; default: the run's own.
     """
     loaded.vocab.require_mask()
-    return ANSWERERS[name or loaded.answerer](loaded, confidence_of(loaded, threshold=threshold))
+    with naming(None if name else loaded.path):
+        way = ANSWERERS[name or loaded.answerer]
+    return way(loaded, confidence_of(loaded, threshold=threshold))
 
 
 ANSWERERS.add("direct", DirectAnswerer)
