@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import fmean
 
 import numpy as np
 
@@ -41,22 +40,30 @@ class DataShape:
     def of(cls, corpus: Corpus, questions: Questions | None = None) -> DataShape:
         """The shape of a corpus and its train questions."""
         asked = questions.answered if questions is not None else ()
-        answers = [question.answer for question in asked if question.answer]
-        capital = sum(all(word[:1].isupper() for word in answer.split()) for answer in answers)
+        apart = 1 + len(asked) // SAMPLE
+        n = capital = characters = longest = spread = 0
+        relations = set()
+        for index, question in enumerate(asked):  # there may be a million: once through
+            if question.answer:
+                n += 1
+                capital += all(word[:1].isupper() for word in question.answer.split())
+            relations.add(question.relation)
+            characters += question.example_length()
+            longest = max(longest, len(question.text))
+            if index % apart == 0:
+                spread += _partly_told(corpus, question)
         lengths = np.sort(line_lengths(corpus.filled))
-        some = asked[:: 1 + len(asked) // SAMPLE]
         subjects = len(corpus.by_subject)
         return cls(
             len(lengths),
-            len(answers),
-            bool(answers) and capital >= NEARLY_ALL * len(answers),
+            n,
+            n > 0 and capital >= NEARLY_ALL * n,
             subjects,
-            len({question.relation for question in asked}),
-            fmean(question.example_length() for question in asked) if asked else 0.0,
+            len(relations),
+            characters / max(1, len(asked)),
             float(lengths.sum()) / max(1, subjects),
-            (int(lengths[int(NEARLY_EVERY_LINE * (len(lengths) - 1))]) if len(lengths) else 0)
-            + max((len(question.text) for question in asked), default=0),
-            sum(_partly_told(corpus, question) for question in some) > OFTEN * len(some),
+            (int(lengths[int(NEARLY_EVERY_LINE * (len(lengths) - 1))]) if len(lengths) else 0) + longest,
+            spread > OFTEN * -(-len(asked) // apart),
         )
 
 
