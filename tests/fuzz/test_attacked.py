@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from safetensors import SafetensorError
 
 from loci.answering.parts import InParts
 from loci.cli.main import main
@@ -32,7 +33,7 @@ __all__ = ["tiny_data", "tiny_recipe"]
 
 def test_an_export_onto_a_full_disk_is_one_line(tiny_recipe, tiny_data, tmp_path, monkeypatch):
     def full(*arguments):
-        raise checkpoint.SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
     carry_out(tiny_recipe, tiny_data, tmp_path / "run")
     monkeypatch.setattr(checkpoint, "save_file", full)
@@ -85,7 +86,7 @@ def test_parts_of_an_evaluation_take_nothing_else_with_them(tmp_path):
     folder.mkdir()
     for name in ("0123456789abcdef-000001.jsonl", "mine.txt"):
         (folder / name).write_text("")
-    with InParts(None, None, folder=folder):  # type: ignore[arg-type]
+    with InParts(None, None, folder=folder):
         pass
     assert [file.name for file in folder.iterdir()] == ["mine.txt"]
 
