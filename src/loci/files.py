@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import hashlib
 import json
 import os
@@ -192,12 +193,12 @@ def is_leftover(name: str) -> bool:
     return _OWN_TEMPORARY.fullmatch(name) is not None
 
 
-def remove_leftovers(folder: str | Path) -> None:
-    """Delete the temporary siblings that a killed writer left in `folder`, and nobody else's.
+def remove_leftovers(folder: str | Path, of: str | None = None) -> None:
+    """Delete the temporary siblings that a killed writer (`of` this one target) left in `folder`, and nobody else's.
 
     One killed between the two renames of `atomic_folder` had moved the old folder away: it is moved back.
     """
-    for leftover in Path(folder).glob(".*.tmp"):
+    for leftover in Path(folder).glob(f".{'*' if of is None else glob.escape(of)}.*.tmp"):
         if (moved := _MOVED.fullmatch(leftover.name)) and not leftover.with_name(moved[1]).exists():
             leftover.rename(leftover.with_name(moved[1]))
         elif is_leftover(leftover.name):

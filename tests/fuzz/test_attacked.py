@@ -61,6 +61,16 @@ def test_a_folder_with_files_of_others_is_not_replaced(tmp_path):
     assert not [file.name for file in tmp_path.iterdir() if file.name.endswith(".tmp")]
 
 
+def test_arrays_of_a_killed_process_are_swept_when_they_are_made_again(tmp_path):
+    text = tmp_path / "wiki.txt"
+    text.write_text("Ana Lima. Ana Lima was born in Porto.\n")
+    for name in (".wiki.txt.compiled.0123abcd.tmp", ".other.txt.compiled.0123abcd.tmp"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "ids.npy").write_bytes(b"half")
+    assert read_large(text) is not None
+    assert [file.name for file in tmp_path.glob(".*.tmp")] == [".other.txt.compiled.0123abcd.tmp"]  # may be at work
+
+
 def test_a_folder_moved_away_by_a_killed_process_comes_back(tmp_path, monkeypatch):
     with atomic_folder(tmp_path / "best") as folder:
         (folder / "weights").write_text("old")

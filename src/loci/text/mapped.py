@@ -18,7 +18,7 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from loci.errors import LociError
-from loci.files import read_struct, write_json
+from loci.files import read_struct, remove_leftovers, write_json
 from loci.manifest import hashes_of, read_manifest, require_files, write_manifest
 
 Array = NDArray[Any]
@@ -41,8 +41,9 @@ def opened_or_made(folder: Path, opened: Callable[[], T | None], make: Callable[
         return found
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_name(f".{folder.name}.lock")):  # of several processes one compiles, the others wait
-        if (found := opened()) is None and make():
-            found = opened()
+        if (found := opened()) is None:
+            remove_leftovers(folder.parent, folder.name)  # of one that was killed: as large as the arrays
+            found = opened() if make() else None
     return found
 
 
