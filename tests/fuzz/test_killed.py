@@ -17,9 +17,13 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks processes
 @pytest.fixture(scope="module")
 def disturbed():
     """What became of each kind of disturbed training, and what its processes said. One process forks all of them."""
+    return _disturbed("kill=20", "full=8", "both=6")
+
+
+def _disturbed(*kinds):
     memory = Path("/dev/shm")  # where there is one: thousands of fsyncs on a busy disk take minutes
     with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
-        command = [sys.executable, str(SCRIPT), folder, "0", "kill=20", "full=8", "both=6"]
+        command = [sys.executable, str(SCRIPT), folder, "0", *kinds]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr[-3000:]
     lines = result.stderr.strip().splitlines()
@@ -32,6 +36,13 @@ def disturbed():
 def test_twenty_kills_at_random_points_change_nothing(disturbed):
     found, _ = disturbed["kill"]
     assert found.pop("codes").count(-signal.SIGKILL) == 20
+    assert all(found.values()), found
+
+
+@pytest.mark.slow
+def test_learning_killed_in_every_phase_ends_as_if_nobody_had():
+    found, _ = _disturbed("learn=8")["learn"]
+    assert found.pop("codes").count(-signal.SIGKILL) == 8
     assert all(found.values()), found
 
 
