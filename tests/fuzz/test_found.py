@@ -9,16 +9,20 @@ from typing import Any
 import pytest
 
 from loci.answering import remote
+from loci.answering.answerer import make_answerer
 from loci.attention_lab.parses import read_conllu, tree_fault
 from loci.cli.main import main
 from loci.errors import LociError
 from loci.evaluation.comparison.artifacts import read_groups, read_places
 from loci.experiments.recall.result import read_result
 from loci.files import read_struct
+from loci.model import GPT, GPTConfig
 from loci.text import source
 from loci.text.questions import Questions
 from loci.text.relations import read_relations
+from loci.text.vocab import Vocab
 from loci.text.world import WorldSpec, write_world
+from loci.training.checkpoint import load_model, save_checkpoint
 from loci.training.run import read_metrics
 
 
@@ -165,3 +169,15 @@ def test_the_folder_one_stands_in_is_not_replaced(tmp_path, monkeypatch, capsys)
     monkeypatch.chdir(tmp_path / "clean")
     assert main(["check", "../wiki.txt", "--repair", "."]) == 2
     assert "is the folder you are in" in capsys.readouterr().err
+
+
+def test_a_checkpoint_that_names_no_answerer_of_ours_is_named(tmp_path):
+    model, vocab = GPT(GPTConfig(vocab_size=5, block_size=8, n_layer=1, n_head=1, n_embd=4)), Vocab.from_text("abc")
+    save_checkpoint(tmp_path / "model", model, vocab, about={"recipe": {"answerer": "direcv"}})
+    loaded = load_model(tmp_path / "model")
+    with pytest.raises(LociError, match="unknown answerer 'direcv'") as caught:
+        make_answerer(loaded)
+    assert caught.value.path == tmp_path / "model" / "config.json"
+    with pytest.raises(LociError, match="unknown answerer 'mine'") as caught:
+        make_answerer(loaded, name="mine")
+    assert caught.value.path is None

@@ -19,7 +19,7 @@ from loci.answering.recite import ReciteAnswerer
 from loci.errors import naming
 from loci.registry import Registry
 from loci.text.questions import Questions
-from loci.training.checkpoint import LoadedModel
+from loci.training.checkpoint import CONFIG, LoadedModel
 
 
 class Answerer(Protocol):
@@ -48,10 +48,10 @@ def make_answerer(loaded: LoadedModel, *, name: str | None = None, threshold: fl
         name: Another answerer of the registry.
         threshold: Answers whose confidence is below this are withheld; default: the run's own.
     """
-    loaded.vocab.require_mask()
-    with naming(None if name else loaded.path):
-        way = ANSWERERS[name or loaded.answerer]
-    return way(loaded, confidence_of(loaded, threshold=threshold))
+    with naming(loaded.path / CONFIG if name is None else None):  # whose words they are
+        loaded.vocab.require_mask()
+        make = ANSWERERS[name or loaded.answerer]
+    return make(loaded, confidence_of(loaded, threshold=threshold))
 
 
 ANSWERERS.add("direct", DirectAnswerer)

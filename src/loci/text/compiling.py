@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from loci.text.subjects import certain_subject, find_subjects, subject_key
 from loci.text.vocab import MASK, PAD
 
 KIND, FORMAT, ABOUT = "compiled corpus", 1, "corpus.json"
-_BLOCK = 1 << 24
+_BLOCK = 1 << 22
 
 
 class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -107,32 +108,45 @@ def _subjects(path: Path, n_lines: int) -> dict[str, Array]:
     """The subjects of all lines as arrays, found by the rules of `loci.text.subjects`."""
     lines = (line for text in _blocks(path) for line in text.removesuffix("\n").split("\n"))
     named = filled = 0
-    found: list[bytes] = []
+    found = _Names()
     too_large = path.stat().st_size > LARGEST  # to look at all lines together
     for line in lines:
         name, like_one = certain_subject(line)
         named, filled = named + like_one, filled + bool(line.strip())
         if not name and line.strip() and not too_large:
             break
-        found.append(name.encode())
+        found.add(name)
     else:
         if too_large or named * 2 >= filled:
-            return _subject_arrays(found)
+            return found.arrays()
     # Some line does not begin with its subject's name: the other rules look at all lines together.
     texts = [line for text in _blocks(path) for line in text.removesuffix("\n").split("\n")]
-    return _subject_arrays([name.encode() for name in find_subjects(texts)])
+    found = _Names()
+    for name in find_subjects(texts):
+        found.add(name)
+    return found.arrays()
 
 
-def _subject_arrays(names: list[bytes]) -> dict[str, Array]:
-    offsets = np.zeros(len(names) + 1, dtype=np.int64)
-    np.cumsum([len(name) for name in names], out=offsets[1:])
-    hashes = np.array([name_hash(name.decode()) if name else 0 for name in names], dtype=np.uint64)
-    keys = np.array([name_hash(subject_key(name.decode())) if name else 0 for name in names], dtype=np.uint64)
-    order = np.argsort(keys, kind="stable")
-    return {
-        "subjects": np.frombuffer(b"".join(names), dtype=np.uint8),
-        "subject_offsets": offsets,
-        "names": hashes,
-        "keys": keys[order],
-        "by_key": order.astype(np.uint32 if len(names) < 1 << 32 else np.uint64),
-    }
+class _Names:
+    """The subjects of lines as they come: 40 bytes a line, whatever is long about it."""
+
+    def __init__(self) -> None:
+        self.text, self.offsets = bytearray(), array("q", [0])
+        self.names, self.keys = array("Q"), array("Q")
+
+    def add(self, name: str) -> None:
+        self.text += name.encode()
+        self.offsets.append(len(self.text))
+        self.names.append(int(name_hash(name)) if name else 0)
+        self.keys.append(int(name_hash(subject_key(name))) if name else 0)
+
+    def arrays(self) -> dict[str, Array]:
+        keys = np.frombuffer(self.keys, dtype=np.uint64)
+        order = np.argsort(keys, kind="stable")
+        return {
+            "subjects": np.frombuffer(self.text, dtype=np.uint8),
+            "subject_offsets": np.frombuffer(self.offsets, dtype=np.int64),
+            "names": np.frombuffer(self.names, dtype=np.uint64),
+            "keys": keys[order],
+            "by_key": order.astype(np.uint32 if len(keys) < 1 << 32 else np.uint64),
+        }
