@@ -18,7 +18,7 @@ from torch import Tensor
 from loci.errors import LociError
 
 FORBIDDEN = -math.inf
-TEMPERATURES, PENALTIES = (1e-9, 1e9), (1e-3, 1e3)
+TEMPERATURES, PENALTIES = (1e-30, 1e9), (1e-3, 1e3)
 """Beyond them logits overflow, and there is nothing left to draw from."""
 
 
