@@ -68,4 +68,4 @@ def test_a_stopped_experiment_goes_on(tiny, tmp_path, monkeypatch, capsys):
     assert "the same command" in capsys.readouterr().out
     assert not (tmp_path / "out" / "report.html").exists()
     assert main(command) == 0
-    assert "going on with: seed 0, plain" in capsys.readouterr().out
+    assert "going on with: seed 0, reader" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""What the experiment on silence found, computed from rows: a threshold against being taught to say "I don't know".
+"""What the experiment on silence found, computed from rows: ways to say "I don't know", side by side.
 
 Pure functions of rows. Knows nothing of trainings or pages.
 """
@@ -18,7 +18,6 @@ from loci.evaluation.abstention import (
     aurc_estimate,
     best_threshold,
     cost_points,
-    cost_score,
     risk_coverage,
     with_threshold,
 )
@@ -28,16 +27,27 @@ from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNSTATED, Row
 from loci.evaluation.selective import auroc_knowable, thinned
 from loci.text.corpus import Corpus
 
-EVERYTHING, THRESHOLD, SILENCE = "answers all", "threshold", "taught silence"
+EVERYTHING, THRESHOLD, PROBE, SILENCE = "answers all", "threshold", "familiarity probe", "taught silence"
+R_TUNING, RUN = "R-Tuning", "the run as it is"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Rows of best answers, never silent, each with the probability that a threshold is to be set on."""
+
+    validation: list[Row]
+    """To choose the threshold by."""
+    test: list[Row]
 
 
 @dataclass(frozen=True)
 class SeedRows:
-    """What the two models of one seed said."""
+    """What the models of one seed said about the same people."""
 
-    validation: list[Row]
-    plain: list[Row]
-    silence: list[Row]
+    said: Mapping[str, list[Row]]
+    """System → its rows, for those that decide by themselves what to say; `RUN` among them."""
+    scored: Mapping[str, Scored]
+    """System → its rows, for those that need a threshold."""
     known: Mapping[str, str]
     """Subject → answer, of the people asked about in training."""
     corpus: Corpus
@@ -68,18 +78,17 @@ class Costs:
     """Scores at one confidence target: a wrong answer costs t/(1−t), silence nothing."""
 
     level: float
-    everything: Estimate
-    threshold: Estimate
-    silence: Estimate
-    difference: Estimate
-    """Taught silence minus threshold, question by question."""
-    thresholds: tuple[float, ...]
-    """As chosen for each seed; infinite where no answer was worth giving."""
+    scores: Mapping[str, Estimate]
+    """System → mean points; a threshold is the one that was chosen for this target."""
+    differences: Mapping[str, Estimate]
+    """System → the run minus it, question by question."""
+    thresholds: Mapping[str, tuple[float, ...]]
+    """System → as chosen for each seed; infinite where no answer was worth giving."""
 
 
 @dataclass(frozen=True)
 class Confidence:
-    """What a model's probabilities are worth, whatever it says or withholds."""
+    """What a system's probabilities are worth, whatever it says or withholds."""
 
     name: str
     aurc: Estimate
@@ -92,7 +101,7 @@ class AbstainResult:
     """The whole experiment."""
 
     systems: tuple[System, ...]
-    """The last one is the model taught silence."""
+    """The last one is the run as it is."""
     costs: tuple[Costs, ...]
     confidence: tuple[Confidence, ...]
     people: Mapping[str, int]
@@ -105,32 +114,40 @@ def score(
     seeds: Sequence[SeedRows], rng: np.random.Generator, *, people: Mapping[str, int], quick: bool = False
 ) -> AbstainResult:
     """All figures from the rows. Thresholds are each seed's own; the questions of all seeds are counted together."""
-    chosen = {level: [best_threshold(score_arrays(seed.validation), level) for seed in seeds] for level in LEVELS}
+    chosen = {
+        level: {
+            name: tuple(best_threshold(score_arrays(seed.scored[name].validation), level) for seed in seeds)
+            for name in seeds[0].scored
+        }
+        for level in LEVELS
+    }
     cut = {
-        level: [with_threshold(seed.plain, threshold) for seed, threshold in zip(seeds, thresholds, strict=True)]
+        level: {
+            name: [with_threshold(seed.scored[name].test, at) for seed, at in zip(seeds, own, strict=True)]
+            for name, own in thresholds.items()
+        }
         for level, thresholds in chosen.items()
     }
-    systems = {
-        EVERYTHING: [seed.plain for seed in seeds],
-        **{f"{THRESHOLD} {level:g}": rows for level, rows in cut.items()},
-        SILENCE: [seed.silence for seed in seeds],
-    }
-    plain, silence = (_tested(chain.from_iterable(systems[name])) for name in (EVERYTHING, SILENCE))
+    said = {name: [seed.said[name] for seed in seeds] for name in seeds[0].said}
+    first, run = said.pop(EVERYTHING), said.pop(RUN)
+    with_thresholds = {f"{name} {level:g}": cut[level][name] for name in seeds[0].scored for level in LEVELS}
+    systems = {EVERYTHING: first, **with_thresholds, **said, RUN: run}
+    sure = {**{name: [seed.scored[name].test for seed in seeds] for name in seeds[0].scored}, **said, RUN: run}
     return AbstainResult(
         systems=tuple(_system(name, rows, seeds) for name, rows in systems.items()),
         costs=tuple(
-            _costs(level, plain, _tested(chain.from_iterable(cut[level])), silence, chosen[level]) for level in LEVELS
+            _costs(level, {EVERYTHING: first, **cut[level], **said, RUN: run}, chosen[level]) for level in LEVELS
         ),
-        confidence=tuple(_confidence(name, rows, rng) for name, rows in (("plain", plain), (SILENCE, silence))),
+        confidence=tuple(_confidence(name, _tested(rows), rng) for name, rows in sure.items()),
         people=people,
         seeds=len(seeds),
         quick=quick,
     )
 
 
-def _tested(rows: chain[Row]) -> list[Row]:
-    """The rows of the test: everybody but the people of the train questions."""
-    return [row for row in rows if row.split != TAUGHT]
+def _tested(by_seed: Sequence[Sequence[Row]]) -> list[Row]:
+    """The rows of the test, all seeds: everybody but the people of the train questions."""
+    return [row for row in chain.from_iterable(by_seed) if row.split != TAUGHT]
 
 
 def _of(rows: Sequence[Row], split: str) -> list[Row]:
@@ -168,16 +185,17 @@ def _system(name: str, by_seed: Sequence[Sequence[Row]], seeds: Sequence[SeedRow
 
 
 def _costs(
-    level: float, plain: Sequence[Row], cut: Sequence[Row], silence: Sequence[Row], thresholds: Sequence[float]
+    level: float, systems: Mapping[str, Sequence[Sequence[Row]]], thresholds: Mapping[str, tuple[float, ...]]
 ) -> Costs:
-    assert [row.question for row in cut] == [row.question for row in silence], "both models answer the same questions"
+    tested = {name: _tested(rows) for name, rows in systems.items()}
+    asked = [[row.question for row in rows] for rows in tested.values()]
+    assert all(questions == asked[0] for questions in asked), "all systems answer the same questions"
+    points = {name: cost_points(rows, level) for name, rows in tested.items()}
     return Costs(
         level,
-        cost_score(plain, level),
-        cost_score(cut, level),
-        cost_score(silence, level),
-        mean_estimate(cost_points(silence, level) - cost_points(cut, level)),
-        tuple(thresholds),
+        {name: mean_estimate(own) for name, own in points.items()},
+        {name: mean_estimate(points[RUN] - own) for name, own in points.items() if name != RUN},
+        thresholds,
     )
 
 

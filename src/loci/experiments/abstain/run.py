@@ -1,8 +1,10 @@
-"""Is teaching "I don't know" better than a threshold on the probability?
+"""When is a memory rightly silent? Ways to say "I don't know", compared on the same people.
 
-In each seed's world some people are told of without the fact and some not at all. Half of them teach, the other half
-test. One model learns the demo's recipe, and the teaching half chooses its threshold; the other learns the same recipe
-with "I don't know" as the answer about the teaching half.
+In each seed's world some people are told of without the fact and some not at all. Half of them teach or choose a
+threshold, the other half test. A reader labels the text once, then three models memorize what it read: the run as the
+recipe self-training makes it (silent by the likelihood of the name and by the degree), one that is also taught silence
+about the teaching half, and one tuned to say "sure" or "unsure" (R-Tuning). A threshold on the answer's own probability
+and a familiarity probe on the activations are chosen on the run's own weights.
 
 examples:
   loci experiment abstain --out abstain --seeds 5      every seed a world of its own
@@ -15,36 +17,75 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from loci.data.prompts import I_DONT_KNOW
+from loci.data.degrees import GIVEN
+from loci.data.prompts import NOT_TOLD, UNKNOWN
 from loci.evaluation.asking import ask_rows
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNSTATED, Row, write_rows
+from loci.experiments.abstain.other_ways import (
+    UNSURE,
+    fit_probe,
+    if_sure,
+    misread,
+    probed,
+    sure_or_unsure,
+    with_taught,
+)
 from loci.experiments.abstain.page import abstain_report
-from loci.experiments.abstain.result import SeedRows, score
-from loci.experiments.trials import Hooks, Settings, birthplaces, keep_report, keep_world, open_folder, trial
+from loci.experiments.abstain.result import (
+    EVERYTHING,
+    PROBE,
+    R_TUNING,
+    RUN,
+    SILENCE,
+    THRESHOLD,
+    Scored,
+    SeedRows,
+    score,
+)
+from loci.experiments.trials import Hooks, Settings, Stopped, birthplaces, keep_report, keep_world, open_folder, trial
+from loci.pipeline import carry_out
+from loci.pipeline.labelers import LABELERS, Progress
+from loci.pipeline.labels_file import read_labels
 from loci.recipes import DataShape
-from loci.recipes.demo import DEMO_WORLD, demo
+from loci.recipes.demo import DEMO_WORLD, demo_self_training
 from loci.report.parts import Report
-from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.template import BIRTHPLACE
 from loci.text.world import Person, WorldSpec, people
 from loci.text.world.tables import cities
-from loci.training.checkpoint import LoadedModel
-from loci.training.plan import Recipe
-from loci.training.run import PREDICTIONS
+from loci.training.checkpoint import LoadedModel, load_model
+from loci.training.plan import LabelStep, Recipe
+from loci.training.run import PREDICTIONS, PSEUDO_LABELS, holds_run, read_run
 from loci.training.sources import TrainingData
 
-#: 150 people teach, 50 held-out ones help to choose the threshold, 100 test; 60 are not told of and 100 have no line.
+#: 150 people teach, 50 held-out ones help to choose thresholds, 100 test; 60 are not told of and 100 have no line.
 WORLD = dataclasses.replace(
     DEMO_WORLD, people=460, unstated=60 / 460, outside=100 / 460, train_share=1 / 2, dev_share=1 / 6
 )
 QUICK_WORLD = dataclasses.replace(WORLD, people=92, paraphrases=2)
-ALTERNATIVES = 4
+PER_PERSON = 3300
+"""Characters of memorizing for everybody the text is about; the demo has 2,900, and nobody who is taught silence."""
+READER = "reader"
+AS_GIVEN = "as-given"
 _SPLITS = {"unstated": UNSTATED, "outside": NEVER_READ}
+_SAID = {"unstated": NOT_TOLD, "outside": UNKNOWN}
 Options = Settings
+
+
+@LABELERS.add(AS_GIVEN)
+def as_given(loaded: LoadedModel, data: TrainingData, progress: Progress) -> Questions:
+    """The pseudo-labels that came with the data: memorizing without reading."""
+    assert data.pseudo_labels is not None
+    return data.pseudo_labels
+
+
+def recipe_of(shape: DataShape) -> Recipe:
+    """The demo's self-training; memorizing grows with the people."""
+    return demo_self_training(shape).override([f"memorize.characters={PER_PERSON * shape.n_subjects}"])
 
 
 @dataclass(frozen=True)
@@ -52,9 +93,11 @@ class Parts:
     """Who teaches and who tests, as questions. People of `test` are in nothing else."""
 
     plain: Questions
-    """What both models are taught."""
+    """The train questions of every model."""
     silence: Questions
-    """The same and "I don't know" about the teaching half."""
+    """The teaching half of those of whom nothing is told, with answers that mean silence."""
+    unknown: Questions
+    """The same people with where they were born, which no text tells."""
     validation: Mapping[str, Questions]
     """Split → questions, to choose a threshold by."""
     test: Mapping[str, Questions]
@@ -65,13 +108,13 @@ def parts(everybody: Sequence[Person]) -> Parts:
     of = {
         split: [p for p in everybody if p.split == split] for split in ("train", "dev", "test", "unstated", "outside")
     }
-    silent = [person for split in _SPLITS for person in of[split][::2]]
-    plain = birthplaces(of["train"])
-    taught = [(q.text, q.answer) for q in plain] + [(BIRTHPLACE.ask(p.name), I_DONT_KNOW) for p in silent]
     halves = [{name: birthplaces(of[s][start::2], answers=False) for s, name in _SPLITS.items()} for start in (0, 1)]
     return Parts(
-        plain=plain,
-        silence=Questions.from_pairs(taught),
+        plain=birthplaces(of["train"]),
+        silence=Questions.from_pairs(
+            (BIRTHPLACE.ask(person.name), _SAID[split]) for split in _SPLITS for person in of[split][::2]
+        ),
+        unknown=birthplaces([person for split in _SPLITS for person in of[split][::2]]),
         validation={HELD_OUT: birthplaces(of["dev"]), **halves[0]},
         test={HELD_OUT: birthplaces(of["test"]), **halves[1]},
     )
@@ -83,7 +126,7 @@ def run(
     hooks: Hooks = Hooks(),
     *,
     world: WorldSpec | None = None,
-    recipe: Callable[[DataShape], Recipe] = demo,
+    recipe: Callable[[DataShape], Recipe] = recipe_of,
 ) -> Report:
     """Carry out the experiment; what an earlier call finished is not done again."""
     spec = world or (QUICK_WORLD if options.quick else WORLD)
@@ -99,35 +142,81 @@ def run(
 def _seed(
     out: Path, spec: WorldSpec, options: Options, hooks: Hooks, recipe: Callable[[DataShape], Recipe]
 ) -> SeedRows:
-    corpus = Corpus.read(keep_world(spec, out / "world"))
     divided = parts(list(people(spec)))
+    world = keep_world(spec, out / "world")
+    divided.plain.write(out / "train.tsv")
+    data = TrainingData.read(corpus=world, questions=out / "train.tsv")
+    assert data.questions is not None
+    whole = options.budgeted(recipe(DataShape.of(data.corpus, data.questions)), spec.seed)
+    reader, labels = _reader(whole, data, out / READER, f"seed {spec.seed}, {READER}", hooks)
+    taught = with_taught(labels, divided.silence, data.vocab, GIVEN)
+    two = with_taught(sure_or_unsure(labels, misread(reader, data)), divided.unknown, data.vocab, UNSURE)
 
-    def model(name: str, questions: Questions) -> LoadedModel:
-        questions.write(out / f"{name}.tsv")
-        data = TrainingData(corpus, Questions.read(out / f"{name}.tsv"))
-        chosen = options.budgeted(recipe(DataShape(len(corpus), len(questions))), spec.seed)
-        named = dataclasses.replace(chosen, name=f"abstain-{name}")
-        return trial(named, data, out / name, f"seed {spec.seed}, {name}", hooks)
+    def model(name: str, own: Questions, **changes: Any) -> LoadedModel:
+        chosen = dataclasses.replace(whole, name=f"abstain-{name}", **changes)
+        learned = dataclasses.replace(data, pseudo_labels=own)
+        return _memorized(chosen, learned, out / READER, out / name, f"seed {spec.seed}, {name}", hooks)
 
-    def rows(loaded: LoadedModel, asked: Mapping[str, Questions], folder: Path | None = None) -> list[Row]:
-        everything = []
-        for split, questions in asked.items():
-            said = ask_rows(loaded, questions, n=1 + ALTERNATIVES, split=split)
-            if folder is not None:
-                write_rows(folder / PREDICTIONS / f"{split}.jsonl", said)
-            everything += said
-        return everything
-
-    plain, silence = model("plain", divided.plain), model("silence", divided.silence)
-    test = {TAUGHT: divided.plain, **divided.test}
+    alone = {"answerer": "direct", "stranger_rate": None}  # no likelihood of the name, no degree
+    memory, silent, tuned = model("run", labels), model("silence", taught, **alone), model("r-tuning", two, **alone)
+    test = {TAUGHT: data.questions, **divided.test}
+    weights = fit_probe(memory, data, np.random.default_rng(spec.seed))
+    best = [_rows(memory, asked, answerer="direct") for asked in (divided.validation, test)]
+    best = [[dataclasses.replace(row, abstained=not row.prediction, silence=None) for row in rows] for rows in best]
+    said = {
+        EVERYTHING: best[1],
+        SILENCE: _rows(silent, test),
+        R_TUNING: if_sure(tuned, _rows(tuned, test)),
+        RUN: _rows(memory, test, withhold=True),
+    }
+    scored = {THRESHOLD: Scored(*best), PROBE: Scored(*(probed(memory, weights, rows) for rows in best))}
+    kept = {**said, **{name: one.test for name, one in scored.items()}}
+    kept |= {f"{name} validation": one.validation for name, one in scored.items()}
+    for name, rows in kept.items():
+        write_rows(out / PREDICTIONS / f"{name.replace(' ', '-').lower()}.jsonl", rows)
     return SeedRows(
-        validation=rows(plain, divided.validation),
-        plain=rows(plain, test, out / "plain"),
-        silence=rows(silence, test, out / "silence"),
+        said=said,
+        scored=scored,
         known={q.subject: q.answers[0] for q in divided.plain if q.subject is not None},
-        corpus=corpus,
+        corpus=data.corpus,
         places=frozenset(city.name for city in cities(spec.multiword_places)[: spec.places]),
     )
+
+
+def _rows(loaded: LoadedModel, asked: Mapping[str, Questions], **how: Any) -> list[Row]:
+    return [row for split, questions in asked.items() for row in ask_rows(loaded, questions, split=split, **how)]
+
+
+def _reader(whole: Recipe, data: TrainingData, out: Path, name: str, hooks: Hooks) -> tuple[LoadedModel, Questions]:
+    """The model after the recipe's labelling step, and the labels that it wrote."""
+    steps = whole.steps[: _labelling(whole) + 1]
+    chosen = dataclasses.replace(whole, name=f"abstain-{READER}", steps=steps, answerer="direct", stranger_rate=None)
+    loaded = trial(chosen, data, out, name, hooks)
+    return loaded, read_labels(out / PSEUDO_LABELS, data.relations)
+
+
+def _memorized(whole: Recipe, data: TrainingData, reader: Path, out: Path, name: str, hooks: Hooks) -> LoadedModel:
+    """The rest of the recipe from the reader's weights, with the labels of `data`."""
+    steps = (LabelStep("label", AS_GIVEN), *whole.steps[_labelling(whole) + 1 :])
+    if not holds_run(out) or not read_run(out).finished:
+        hooks.say(f"{'going on with' if holds_run(out) else 'training'}: {name}")
+    outcome = carry_out(
+        dataclasses.replace(whole, steps=steps),
+        data,
+        out,
+        resume=None,
+        observers=lambda folder: hooks.observers(name),
+        initial=load_model(reader).model,
+        should_stop=hooks.should_stop,
+        labelling=hooks.labelling,
+    )
+    if not outcome.finished:
+        raise Stopped
+    return load_model(out)
+
+
+def _labelling(recipe: Recipe) -> int:
+    return next(index for index, step in enumerate(recipe.steps) if isinstance(step, LabelStep))
 
 
 def _counts(spec: WorldSpec) -> dict[str, int]:
