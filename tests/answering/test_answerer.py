@@ -208,3 +208,19 @@ def test_the_published_way_says_whatever_comes(loaded, monkeypatch):
     (answer,) = make_answerer(loaded, name="greedy").answer(asked("Where was Ann born?"))
     assert (answer.text, answer.known) == ("Rome", True)
     assert answer.probability == pytest.approx(0.01)
+
+
+def test_zero_shot_reads_what_was_never_asked(run):
+    """A reciting run says nothing to a question of another relation; its zero-shot form recites the line and reads."""
+    loaded = load_model(run)
+    if loaded.answerer != "recite":
+        pytest.skip("a run that recites nothing has nothing to read")
+    never = Questions(None, (Question("Where did Ann Lee study?", (), None, 1),))
+    (own,) = make_answerer(loaded).answer(never)
+    assert own.silence == UNREADABLE
+    assert own.recited is None
+    (other,) = make_answerer(loaded, name="zero-shot").answer(never)
+    assert other.silence != UNREADABLE
+    assert other.subject == "Ann Lee"
+    assert other.recited is not None
+    assert other.recited.startswith("Ann Lee. ")

@@ -112,3 +112,13 @@ def test_alternatives_are_a_runs_own(folder, tmp_path, capsys):
     flags = ["--predictions", str(theirs), "--questions", str(folder / "dev.tsv"), "--alternatives", "2"]
     assert main(["evaluate", *flags]) == 2
     assert "only a run" in capsys.readouterr().err
+
+
+def test_another_way_of_answering_has_rows_of_its_own(folder, capsys):
+    asked = ["evaluate", str(folder / "run"), "--questions", str(folder / "dev.tsv")]
+    assert main([*asked, "--answerer", "zero-shot", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["predictions"].endswith("dev.zero-shot.jsonl")
+    assert main([*asked, "--answerer", "zeroshot"]) == 2
+    assert "zero-shot" in capsys.readouterr().err
+    assert main([*asked, "--answerer", "recite", "--calibrate"]) == 2
+    assert "leave out --answerer" in capsys.readouterr().err

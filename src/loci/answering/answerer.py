@@ -15,7 +15,7 @@ from loci.answering.confidence import Confidence, confidence_of
 from loci.answering.direct import DirectAnswerer
 from loci.answering.greedy import GreedyAnswerer
 from loci.answering.memory import MemoryAnswerer
-from loci.answering.recite import ReciteAnswerer
+from loci.answering.recite import ReciteAnswerer, ZeroShotAnswerer
 from loci.errors import naming
 from loci.registry import Registry
 from loci.text.questions import Questions
@@ -56,5 +56,6 @@ def make_answerer(loaded: LoadedModel, *, name: str | None = None, threshold: fl
 
 ANSWERERS.add("direct", DirectAnswerer)
 ANSWERERS.add("recite", ReciteAnswerer)
+ANSWERERS.add("zero-shot", ZeroShotAnswerer)
 ANSWERERS.add("memory", MemoryAnswerer)
 ANSWERERS.add("greedy", GreedyAnswerer)

@@ -80,6 +80,15 @@ class ReciteAnswerer(ModelAnswerer):
         return "", line_of(subject).removeprefix(subject)
 
 
+class ZeroShotAnswerer(ReciteAnswerer):
+    """Recites and reads whatever is asked about a subject, also what no train question asked.
+
+    A way of its own, not the default: a question nobody taught is read by the look of its words, and often wrongly.
+    """
+
+    one_form: ClassVar[bool] = False
+
+
 def _recited(model: GPT, starts: Sequence[Sequence[int]], *, before: Sequence[int]) -> list[Generated]:
     """What follows each start up to a mask; with `before` characters before it, an answer still finds room behind."""
     by_room: dict[int, list[int]] = defaultdict(list)

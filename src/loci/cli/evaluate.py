@@ -6,6 +6,7 @@ examples:
   loci evaluate run --questions world/birth_dev.tsv --alternatives 8      with rivals: answer sets in loci report
   loci evaluate run --questions validation.tsv --calibrate      then: loci ask run "Where was Alfred Mele born?"
   torchrun --nproc_per_node 8 -m loci evaluate run --questions many.tsv      spread over processes; goes on when stopped
+  loci evaluate reciting --questions study_dev.tsv --answerer zero-shot     what no train question asked
   loci evaluate --predictions theirs.tsv --questions birth_dev.tsv --json
 """
 
@@ -34,6 +35,7 @@ def evaluate(
     out: Path | None = None,
     text: Path | None = None,
     alternatives: int = 0,
+    answerer: str | None = None,
     calibrate: bool = False,
     confidence_target: float = 0.5,
     json: bool = False,
@@ -48,6 +50,8 @@ def evaluate(
             a hash of the questions where that name holds other questions).
         text: Also write the answers as plain text, one a line, as the course hands them in.
         alternatives: Also keep this many other answers with their probabilities.
+        answerer: Ask in this way, not the run's own: direct, greedy, memory, recite, zero-shot, or a plugin's.
+            Its rows get a name of their own.
         calibrate: Also fit the run's probabilities to these questions and keep the fit as the run's calibration, which
             loci ask then uses. Take a slice set aside for it, never the questions you report on: numbers judged by
             the questions they were fitted to flatter.
@@ -65,12 +69,18 @@ def evaluate(
 
     if (run is None) == (predictions is None):
         raise LociError("give either a run to ask or --predictions FILE to score")
-    for wanted, what in ((calibrate, "calibrated"), (alternatives, "asked for alternatives")):
+    if answerer and calibrate:
+        raise LociError("a calibration belongs to the run's own way of answering", remedy="leave out --answerer")
+    for wanted, what in (
+        (calibrate, "calibrated"),
+        (alternatives, "asked for alternatives"),
+        (answerer, "asked in another way"),
+    ):
         if wanted and run is None:
             raise LociError(f"only a run can be {what}", remedy="give the run, without --predictions")
     asked = Questions.read(questions)
     if run is not None and out is None:
-        out = rows_file(run / PREDICTIONS, questions.stem, asked.hash)
+        out = rows_file(run / PREDICTIONS, f"{questions.stem}.{answerer}" if answerer else questions.stem, asked.hash)
     _require_free(questions, predictions, out, text)
     replaced = out is not None and out.exists()
     if predictions is not None:
@@ -88,13 +98,14 @@ def evaluate(
 
         assert run is not None
         assert out is not None
-        loaded, kept = load_model(run), out.with_name(f".{out.name}.parts")
+        loaded, kept = load_model(run), out.with_name(f".{out.name}{'.' + answerer if answerer else ''}.parts")
+        chosen = make_answerer(loaded, name=answerer)
         with (
             Group.join() as group,
             ProgressBar() as bar,
-            InParts(make_answerer(loaded), loaded, group=group, folder=kept, told=bar.told_by(group)) as answerer,
+            InParts(chosen, loaded, group=group, folder=kept, told=bar.told_by(group)) as asking,
         ):
-            found = Run(loaded).evaluate(asked, alternatives=alternatives, answerer=answerer)
+            found = Run(loaded).evaluate(asked, alternatives=alternatives, answerer=asking)
             if group.first:
                 write_rows(out, found.rows)
         if not group.first:
