@@ -22,3 +22,11 @@ def test_fragments_stand_only_inside_longer_names():
 def test_what_also_stands_alone_is_no_fragment():
     assert fragments("Luxembourg City, Luxembourg; Auckland's North Shore", 1) == {"City", "North", "Shore"}
     assert fragments("no names here", 2) == frozenset()
+
+
+def test_the_full_stop_of_an_initial_ends_no_name():
+    found = word_spans("by Ann B. Lee of St. Louis. It", 3)
+    assert "Ann B. Lee" in found
+    assert "St. Louis" in found
+    assert not any("Louis. It" in span for span in found)
+    assert fragments("by Ann B. Lee of Rome") == {"Ann", "B", "Lee", "Ann B", "B. Lee"}

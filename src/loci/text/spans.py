@@ -6,12 +6,14 @@ import re
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*", re.UNICODE)
 _POSSESSIVE = re.compile(r"['’]s$")
+_INITIAL = re.compile(r"[^\W\d_a-z]\w?", re.UNICODE)
 LONGEST_SPAN = 3
 
 
 def word_spans(text: str, longest: int = LONGEST_SPAN) -> list[str]:
     """Every run of one to `longest` words with single spaces between them, each once, in the text's order.
 
+    The full stop of an initial or a short title ends no run: Ann B. Lee, St. Louis.
     A possessive is offered without its ending too: Auckland's North Shore is in Auckland. Parts of a word joined by
     hyphens count as words of their own besides.
     """
@@ -19,7 +21,7 @@ def word_spans(text: str, longest: int = LONGEST_SPAN) -> list[str]:
     spans: dict[str, None] = {}
     for first, word in enumerate(words):
         for last in range(first, min(first + longest, len(words))):
-            if last > first and text[words[last - 1].end() : words[last].start()] != " ":
+            if last > first and not _joined(text, words[last - 1], words[last]):
                 break
             span = text[word.start() : words[last].end()]
             spans[span] = None
@@ -36,13 +38,20 @@ def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:
     A name is a run of capitalised words with single spaces between them, or one with a hyphen.
     """
     runs: list[str] = []
-    end = 0
+    before = None
     for word in _WORD.finditer(text):
-        joins = runs and text[end : word.start()] == " " and runs[-1][0].isupper() and word.group()[0].isupper()
-        if joins and not _POSSESSIVE.search(runs[-1]):
-            runs[-1] += f" {word.group()}"
+        capitals = runs and runs[-1][0].isupper() and word.group()[0].isupper()
+        if before and capitals and _joined(text, before, word) and not _POSSESSIVE.search(runs[-1]):
+            runs[-1] += text[before.end() : word.end()]
         else:
             runs.append(word.group())
-        end = word.end()
+        before = word
     inside = {span for run in runs if run[0].isupper() and re.search("[ -]", run) for span in word_spans(run, longest)}
     return frozenset(inside.difference(runs, (_POSSESSIVE.sub("", run) for run in runs)))
+
+
+def _joined(text: str, before: re.Match[str], after: re.Match[str]) -> bool:
+    """Whether nothing but a space stands between two words, or the full stop of an initial before a capital."""
+    between = text[before.end() : after.start()]
+    short = between == ". " and _INITIAL.fullmatch(before.group()) and after.group()[0].isupper()
+    return between == " " or bool(short)
