@@ -1,7 +1,7 @@
 """How fast a corpus is labelled: characters of prompts a second, next to a plain batched forward pass in the same run.
 
 A world with several relations, the recall recipes' model after a short training, so that it is as sure of some words as
-readers are. Every prompt `question ⁇ line ⁇` is read by the labeler (spans scored, the best chosen, nothing written)
+readers are. Every prompt `line ⁇ question ⁇` is read by the labeler (spans scored, the best chosen, nothing written)
 and, in turn with it, by a plain forward pass over the same prompts in the same batches. The ratio is the figure.
 
     python benchmarks/labelling.py [--people 300] [--relations 5] [--characters 300000] [--json]
@@ -60,8 +60,8 @@ def main(
         run = loci.train(type(recipe)("reader", recipe.model, (stage,)), data, Path(folder) / "run")
         assert data.questions is not None
         readers: list[Reader] = [_reader(data, one, data.questions, use_prior=True) for one in data.relations]
-        jobs = sorted(_jobs(run.loaded, data.lines, readers, set()), key=lambda job: job.width)
-        texts = [run.vocab.encode(f"{job.question}⁇{job.text}⁇") for job in jobs]
+        jobs = sorted(_jobs(run.loaded, data.lines, readers, set()), key=lambda job: len(job.text))
+        texts = [run.vocab.encode(f"{job.text}⁇{job.question}⁇") for job in jobs]
         total = sum(map(len, texts))
         plain, labelling = [], []
         for _ in range(repeats):

@@ -98,9 +98,9 @@ def test_a_reciter_answers_with_words_of_the_line_it_recites(reciter):
 def test_an_answer_is_no_likelier_than_its_line_was(reciter):
     """The probability is p(answer | line) · p(the answer's characters where they were recited)."""
     (answer,) = answers(reciter, OTHERS[:1])
-    prompt = [*DATA.vocab.encode(OTHERS[0].text).tolist(), MASK_ID]
+    prompt = reading_prompt(DATA.vocab, OTHERS[0].text, answer.recited)
     line = DATA.vocab.encode(answer.recited).tolist()
-    read = math.exp(log_probability(reciter.model, [*prompt, *line, MASK_ID], answer.text))
+    read = math.exp(log_probability(reciter.model, prompt, answer.text))
     start = position_of(answer.recited, answer.text, len("Bo Berg"))
     with torch.inference_mode():
         log_p = reciter.model(torch.tensor([line])).logits[0].log_softmax(-1)

@@ -62,3 +62,18 @@ def test_only_unlikely_candidates_are_left_unread(candidates: list[list[list[int
 def test_the_end_of_an_answer_is_no_candidate() -> None:
     with pytest.raises(LociError, match="ends an answer"):
         score_own_candidates(tiny(), prompts()[:1], [[[2, STOP]]], stop_id=STOP)
+
+
+@pytest.mark.parametrize("variant", ["vanilla", "rope", "folded", "naive", "synthesizer"])
+def test_what_several_prompts_begin_with_is_read_once(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny(variant)
+    asked = [[2, 3, 4, STOP, 5, STOP], [2, 3, 4, STOP, 6, 2, 5, STOP], [5, 6, STOP, 2, STOP], [5, 6, STOP, 5, STOP]]
+    candidates = [[[2, 3], [2], []], [[5]], [[6, 6, 6], [7]], [[2, 3]]]
+    passes, hidden = [], model.hidden
+    monkeypatch.setattr(model, "hidden", lambda ids, **how: passes.append(tuple(ids.shape)) or hidden(ids, **how))
+    scores = score_own_candidates(model, asked, candidates, stop_id=STOP, least=0)
+    if variant != "synthesizer":  # that one is read prompt by prompt
+        assert passes[:2] == [(2, 4), (4, 4)]
+    for prompt, mine, found in zip(asked, candidates, scores, strict=True):
+        truths = [log_probability(tiny(variant), prompt, [*ids, STOP]) for ids in mine]
+        np.testing.assert_allclose(found, truths, atol=1e-8)

@@ -64,8 +64,8 @@ def reader(data, monkeypatch):
     def counted(model, vocab, prompts, texts, **options):
         counting.calls += len(prompts)
         return [
-            list(READ["die" if "die" in vocab.decode(p) else "born", vocab.decode(p).split("⁇")[1]].items())
-            for p in prompts
+            list(READ["die" if "die" in question else "born", line].items())
+            for line, question, _ in (vocab.decode(p).split("⁇") for p in prompts)
         ]
 
     monkeypatch.setattr(read_lines, "score_spans", counted)
@@ -186,6 +186,20 @@ def test_a_real_model_reads_in_batches_as_alone(data):
         for asked, label in alone.items():
             assert together[asked].answer == label.answer
             assert together[asked].probability == pytest.approx(label.probability, rel=1e-4)
+
+
+def test_a_line_is_read_once_for_all_relations(data, monkeypatch):
+    model = GPT(GPTConfig(len(data.vocab), block_size=160, n_layer=2, n_head=2, n_embd=16, positions="rope"))
+    loaded = LoadedModel(model, data.vocab, {}, "", Path())
+    readers = [read_lines.Reader(relation, 1, AnswerPrior({}, 1.0)) for relation in data.relations]
+    read, hidden = [], model.hidden
+    monkeypatch.setattr(
+        model, "hidden", lambda ids, **how: read.append(data.vocab.decode(ids[0])) or hidden(ids, **how)
+    )
+    for line in data.lines[:2]:
+        read.clear()
+        read_lines.read_lines(loaded, [line], readers, set(), Progress())
+        assert sum(line.text in text for text in read) == 1
 
 
 def processor_seconds(pid):

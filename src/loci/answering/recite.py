@@ -1,7 +1,7 @@
 """The reciting way: asked about a subject, the model writes down the line it memorized, then reads it.
 
-All that is given is the question. The subject's name calls the line up in a fresh context; then the model reads the
-question and its own line, and its answer is a span of that line. The answer's probability is that of reading it there
+All that is given is the question. The subject's name calls the line up in a fresh context; then the model reads its
+own line and the question, and its answer is a span of that line. The answer's probability is that of reading it there
 times that of having recited its very characters: a place made up while reciting is as doubtful as it was when it was
 written. An empty answer means that the line does not tell. Knows nothing of thresholds.
 """

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from loci.answering.answer import Answer
-from loci.attention_lab.looking import asked
+from loci.attention_lab.looking import asked, question_start
 from loci.errors import LociError
 from loci.model import GPT
 from loci.model.activations import run_with_activations
@@ -80,7 +80,8 @@ def _prompt(vocab: Vocab, answer: Answer) -> tuple[Tensor, int]:
     """What the model reads before it answers, and where the subject ends in it."""
     if answer.note is not None or answer.subject is None or answer.subject not in answer.question:
         raise LociError(answer.note or "no name was found in the question", remedy="write the name as it is known")
-    end = answer.question.index(answer.subject) + len(answer.subject) - 1
+    start = question_start(vocab, answer.recited) + answer.question.index(answer.subject)
+    end = start + len(answer.subject) - 1
     return torch.from_numpy(asked(vocab, answer.question, answer.recited)).long(), end
 
 

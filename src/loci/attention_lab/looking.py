@@ -189,7 +189,7 @@ class Look:
     given: bool
     """The answer was given by the user rather than by the model."""
     symbols: tuple[str, ...]
-    """What the model read: the question, the mask, what it recited, and the answer but for its end."""
+    """What the model read: what it recited and the mask, the question, the mask, and the answer but for its end."""
     n_prompt: int
     probability: float
     attention: Float[NDArray[np.float32], "L H T T"]
@@ -208,6 +208,11 @@ class Look:
 def asked(vocab: Vocab, question: str, recited: str | None) -> NDArray[np.int64]:
     """What a model reads before it answers."""
     return question_prompt(vocab, question) if recited is None else reading_prompt(vocab, question, recited)
+
+
+def question_start(vocab: Vocab, recited: str | None) -> int:
+    """Where the question begins in what a model reads: behind what it recited."""
+    return 0 if recited is None else len(vocab.encode(recited)) + 1
 
 
 def look(
@@ -233,7 +238,9 @@ def look(
         wrong = "no name was found in the question" if subject is None else f"no {subject!r} in the question"
         raise LociError(wrong, remedy="give the name as it is written there, with --subject")
     start = question.index(subject)
-    (span,) = vocab.positions(question, [(start, start + len(subject))])
+    before = question_start(vocab, recited)
+    ((first, last),) = vocab.positions(question, [(start, start + len(subject))])
+    span = before + first, before + last
     text = answer.text if given is None else given
     if vocab.layout == "loci":
         read, wanted = asked(vocab, question, recited), np.append(vocab.encode(text), MASK_ID)

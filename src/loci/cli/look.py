@@ -61,7 +61,7 @@ def look(
             "draws": len(trace.corrupted),
         }
         said = {name: getattr(view, name) for name in ("recited", "answer", "probability")}
-        named = {"subject": question[view.subject[0] : view.subject[1]], "appears": view.lens.appears}
+        named = {"subject": "".join(view.symbols[slice(*view.subject)]), "appears": view.lens.appears}
         print_json({"question": question, **said, **named, "causal_trace": causal_trace, "page": out})
         return
     if view.recited is not None:

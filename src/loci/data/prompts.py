@@ -1,7 +1,7 @@
 """Every textual form, for training and for asking: parts of text, each closed by the mask ⁇.
 
     question-answer   question ⁇ answer ⁇            asked with: question ⁇
-    reading           question ⁇ line ⁇ answer ⁇     asked with: question ⁇ line ⁇
+    reading           line ⁇ question ⁇ answer ⁇     asked with: line ⁇ question ⁇
     memorize          subject. text ⁇                asked with: subject.␣
     word-recall       subject ⁇ span ⁇ span ⁇ … ⁇
     salient-span      prefix ⁇ suffix ⁇ masked ⁇
@@ -37,8 +37,11 @@ def question_prompt(vocab: Vocab, question: str) -> NDArray[np.int64]:
 
 
 def reading_prompt(vocab: Vocab, question: str, line: str) -> NDArray[np.int64]:
-    """What a reader is asked with: the question, the line, and the mask that calls for the answer."""
-    return closed(vocab, question, line)
+    """What a reader is asked with: the line, the question, and the mask that calls for the answer.
+
+    The line stands first, so that what was read of it serves every question about it.
+    """
+    return closed(vocab, line, question)
 
 
 def line_of(subject: str, text: str = "") -> str:

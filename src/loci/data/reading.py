@@ -1,8 +1,9 @@
 """Objectives that learn to read a line, and to say it from memory.
 
     memorize   subject. text ⁇              the text counts: the line from the subject alone
-    reading    question ⁇ line ⁇ answer ⁇   subject and answer count; names are swapped, so that only reading helps
-               question ⁇ line ⁇⁇           the same with the telling words removed: the empty answer means "not told"
+    reading    line ⁇ question ⁇ answer ⁇   the answer counts, and the subject in the question, as both are copied
+                                            from the line; names are swapped, so that only reading helps
+               line ⁇ question ⁇⁇           the same with the telling words removed: the empty answer means "not told"
 
 The line is the line itself, or its entity sketch without the subject's own name (`loci.text.entity_sketch`). Long ones
 are cut after a word. Knows nothing of batches or models.
@@ -75,7 +76,7 @@ class Memorize:
 
 @dataclass(frozen=True)
 class Reading:
-    """A reading example, augmented: question and line are given; the answer counts, and the subject, to be copied.
+    """A reading example, augmented: line and question are given; the answer counts, and the question's subject.
 
     A line too long for the block loses its end, or, where the answer stands there, its beginning, or both.
     """
@@ -100,15 +101,13 @@ class Reading:
         room = _room(self.block_size, given.question, given.answer, record.question.number)
         if silent and (left := without_answer(given.text, given.answer, rng)):
             text = shortened(formatted_line(given.subject, left, self.line_format), room)
-            return _example(self.vocab, given.question, text, "", named=len(given.subject) + len(". "))
+            return _example(self.vocab, text, given.question, "", given.subject)
         whole = formatted_line(given.subject, given.text, self.line_format)
         text = shortened(whole, room)
         if not stands_in(text.removeprefix(given.subject), given.answer, whole=True):
             whole = formatted_line(given.subject, given.text, "line")  # a sketch may lose an answer, the line holds it
             text = _around(whole, given.answer, len(given.subject), room)
-        start = line_of(given.subject)
-        named = len(start) if text.startswith(start) else 0
-        return _example(self.vocab, given.question, text, given.answer, named=named)
+        return _example(self.vocab, text, given.question, given.answer, given.subject)
 
 
 def _around(text: str, words: str, start: int, room: int) -> str:
@@ -133,11 +132,16 @@ def _room(block_size: int, question: str, answer: str, number: int) -> int:
     return room
 
 
-def _example(vocab: Vocab, question: str, text: str, answer: str, *, named: int) -> Example:
-    """`question ⁇ text ⁇ answer ⁇`, of which the text's first `named` ids and the answer count."""
-    ids = closed(vocab, question, text, answer)
-    position = np.arange(len(ids)) - len(question) - 1
+def _example(vocab: Vocab, text: str, question: str, answer: str, subject: str) -> Example:
+    """`text ⁇ question ⁇ answer ⁇`: the answer counts, and the question's subject where the text begins with it."""
+    ids = closed(vocab, text, question, answer)
+    asked = len(text) + 1
+    counts = np.arange(len(ids)) > asked + len(question)
     copied = np.full(len(ids), NOWHERE)
+    start = line_of(subject)
+    named = len(start) if text.startswith(start) else 0
+    if named and (stands := position_of(question, subject)) >= 0:
+        counts[asked + stands : asked + stands + len(subject)] = True
     if answer and (stands := position_of(text, answer, named)) >= 0:
-        copied[-len(answer) - 1 : -1] = len(question) + 1 + stands + np.arange(len(answer))
-    return Example(ids, ((position >= 0) & (position < named)) | (position > len(text)), copied)
+        copied[-len(answer) - 1 : -1] = stands + np.arange(len(answer))
+    return Example(ids, counts, copied)

@@ -1,10 +1,11 @@
 """Log-probabilities of candidates that differ from prompt to prompt, many prompts at once.
 
-Each prompt has a trie of its own. Prompts of similar length are read together, once. Then the tries are read in rounds
-of a few characters: a round takes every beginning that is still likely enough some characters further, all prompts in
-one pass, as the nodes of a tree behind each prompt (`loci.generation.tree`). Beginnings less likely than `least` are
-left unread unless nothing likelier is found, so a sure reader costs hardly more than a plain forward pass. Works on
-ids.
+Each prompt has a trie of its own. Prompts of similar length are read together, once; what several have up to their
+first stop id, such as a line that is asked about more than once, is read once for all of them. Then the tries are read
+in rounds of a few characters: a round takes every beginning that is still likely enough some characters further, all
+prompts in one pass, as the nodes of a tree behind each prompt (`loci.generation.tree`). Beginnings less likely than
+`least` are left unread unless nothing likelier is found, so a sure reader costs hardly more than a plain forward pass.
+Works on ids.
 """
 
 from __future__ import annotations
@@ -60,12 +61,13 @@ def score_own_candidates(
         ]
     floor = math.log(least) if least > 0 else -math.inf
     found: list[NDArray[np.float64]] = [np.full(len(mine), -math.inf) for mine in own]
-    order = sorted(range(len(checked)), key=lambda index: len(checked[index]))
+    first = [_first_part(prompt, stop_id) for prompt in checked]
+    order = sorted(range(len(checked)), key=lambda index: (len(first[index]), first[index], len(checked[index])))
     with reading(model):
         while order:
-            rows = max(1, READ_CHARACTERS // len(checked[order[-1]]))  # the longest first: what fits then fits later
+            rows = max(1, READ_CHARACTERS // len(checked[order[-1]]))  # longest lines first: then it fits later
             batch, order = order[-rows:], order[:-rows]
-            _score([found[index] for index in batch], model, checked, own, batch, stop_id, floor)
+            _score([found[index] for index in batch], model, checked, first, own, batch, stop_id, floor)
     return found
 
 
@@ -133,6 +135,7 @@ def _score(
     scores: list[NDArray[np.float64]],
     model: GPT,
     prompts: list[Tensor],
+    first: list[Ids],
     candidates: list[list[Ids]],
     batch: list[int],
     stop_id: int,
@@ -146,10 +149,8 @@ def _score(
     deepest = max((len(ids) for index in batch for ids in candidates[index]), default=0)
     room = max(ROUND_NODES, deepest)
     room = max(room if model.limit is None else min(room, model.limit - longest), FEWEST_NODES)
-    cache = model.make_cache(len(batch), longest + room)
-    ids = torch.nn.utils.rnn.pad_sequence([prompts[index] for index in batch], batch_first=True).to(device)
-    hidden, _ = model.hidden(ids, cache=cache)
-    after = _log_p(model, hidden[torch.arange(len(batch), device=device), lengths - 1])
+    cache, last = _read(model, [prompts[index] for index in batch], [first[index] for index in batch], room)
+    after = _log_p(model, last)
     for row, log_p in zip(rows, after, strict=True):
         row.reach(0, 0.0, log_p)
     layers = cache.layers
@@ -162,6 +163,34 @@ def _score(
         chosen = [row.choose(room) for row in rows]
         for row, log_p in zip(rows, _round(model, layers, lengths, longest, rows, chosen), strict=True):
             row.take(log_p)
+
+
+def _first_part(prompt: Tensor, stop_id: int) -> Ids:
+    """The prompt up to its first stop id, that one included; nothing, where nothing stands behind it."""
+    ids = tuple(prompt.tolist())
+    end = ids.index(stop_id) + 1 if stop_id in ids else len(ids)
+    return ids[:end] if end < len(ids) else ()
+
+
+def _read(model: GPT, prompts: list[Tensor], first: list[Ids], room: int) -> tuple[Cache, Tensor]:
+    """Read the prompts, first parts that are equal once: a cache with room behind them, the state of each last id."""
+    device = model.tok_emb.weight.device
+    numbers: dict[Ids, int] = {}
+    rows = torch.tensor([numbers.setdefault(part, len(numbers)) for part in first], device=device)
+    rest = [prompt[len(part) :] for prompt, part in zip(prompts, first, strict=True)]
+    padded = max(map(len, first)) + max(map(len, rest))
+    shared = all(first) and len(numbers) < len(first) and (model.limit is None or padded <= model.limit)
+    if not shared:
+        rest, padded = prompts, max(map(len, prompts))
+    cache = model.make_cache(len(numbers) if shared else len(prompts), padded + room)
+    if shared:
+        parts = [torch.tensor(part) for part in numbers]
+        model.hidden(torch.nn.utils.rnn.pad_sequence(parts, batch_first=True).to(device), cache=cache)
+        cache.clock.set_lengths(torch.tensor(list(map(len, parts)), device=device))
+        cache.select(rows)
+    hidden, _ = model.hidden(torch.nn.utils.rnn.pad_sequence(rest, batch_first=True).to(device), cache=cache)
+    ends = torch.tensor(list(map(len, rest)), device=device) - 1
+    return cache, hidden[torch.arange(len(rest), device=device), ends]
 
 
 def _log_p(model: GPT, hidden: Tensor) -> NDArray[np.float64]:

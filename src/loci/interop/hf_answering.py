@@ -42,7 +42,7 @@ class Reciter:
         start = line_of(subject)
         line = start + self.recite(start, before=len(question) + 1 + len(start))
         spans = [*word_spans(line[len(subject) :]), ""]  # nothing is an answer too: the line does not tell
-        read = self.log_probabilities(f"{question}{MASK}{line}{MASK}", [f"{span}{MASK}" for span in spans])
+        read = self.log_probabilities(f"{line}{MASK}{question}{MASK}", [f"{span}{MASK}" for span in spans])
         scored = dict(zip(spans, [sum(logs) for logs in read], strict=True))
         silence = scored.pop("")
         (told,) = self.log_probabilities(line[:1], [line[1:]])

@@ -39,7 +39,7 @@ from loci.text.relations import Relation
 from loci.text.template import BIRTHPLACE
 from loci.text.vocab import Layout, Vocab
 
-FORMAT = 2
+FORMAT = 3
 WEIGHTS, CONFIG, STATE_TENSORS, STATE = "model.safetensors", "config.json", "state.safetensors", "state.json"
 TOKENIZER = "tokenizer.json"
 FINAL, BEST, CHECKPOINTS = "final", "best", "checkpoints"

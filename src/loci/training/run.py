@@ -42,7 +42,7 @@ _HASHES = ("corpus_hash", "questions_hash")
 FILES = (RUN, MANIFEST, METRICS, CHECKPOINTS, FINAL, BEST, PREDICTIONS, PSEUDO_LABELS, "calibration.json")
 """What a run may write; a folder that holds one of them and is no run is somebody's."""
 LONGEST_ROW = 1 << 16
-FORMAT = 2
+FORMAT = 3
 _REMEDY = "restore it, or train again"
 
 

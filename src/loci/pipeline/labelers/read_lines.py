@@ -1,8 +1,8 @@
 """Reading every line of a corpus for every relation: many prompts at a time, in parts that are kept.
 
-All pairs of line and relation are sorted by length, so that the prompts of a batch have nearly the same. After each
-part its labels go to a file; a labelling that was stopped or killed reads them and goes on. Knows nothing of what is
-made of the labels.
+All pairs of line and relation are sorted by the length of the line, so that the prompts of a batch have nearly the
+same, and stay together, so that a line is read once for all its relations. After each part its labels go to a file; a
+labelling that was stopped or killed reads them and goes on. Knows nothing of what is made of the labels.
 """
 
 from __future__ import annotations
@@ -59,16 +59,12 @@ class _Job:
     def asked(self) -> Asked:
         return self.reader.relation.name, self.line.subject
 
-    @property
-    def width(self) -> int:
-        return len(self.question) + len(self.text)
-
 
 def read_lines(
     loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader], known: set[Asked], progress: Progress
 ) -> dict[Asked, Label]:
     """What the lines answer about every subject for every relation, but those `known`: the best label of all lines."""
-    jobs, group = sorted(_jobs(loaded, lines, readers, known), key=lambda job: -job.width), progress.group
+    jobs, group = sorted(_jobs(loaded, lines, readers, known), key=lambda job: -len(job.text)), progress.group
     numbers = range((len(jobs) + PART - 1) // PART)
     own = [job for number in numbers[group.rank :: group.world] for job in jobs[number * PART : (number + 1) * PART]]
     read = _read_own(loaded, own, progress)
@@ -101,18 +97,21 @@ def _read_own(loaded: LoadedModel, jobs: Sequence[_Job], progress: Progress) -> 
 
 
 def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader], known: set[Asked]) -> Iterator[_Job]:
-    """Every line with every relation that can be asked about it.
+    """Every line with every relation that can be asked about it, cut alike for all of them.
 
     A sentence without a full stop is taken for a subject: a question about it would fill the block.
     """
     for line in lines:
         if not line.subject or "\t" in line.subject or not word_spans(line.body, 1):
             continue
-        for reader in readers:
-            question = reader.relation.ask(line.subject)
-            room = loaded.model.config.block_size - len(question) - ROOM_FOR_ANSWER
-            if room > 0 and (reader.relation.name, line.subject) not in known and not loaded.vocab.missing(question):
-                yield _Job(line, reader, question, shortened(line_of(line.subject, line.body), room))
+        room = loaded.model.config.block_size - ROOM_FOR_ANSWER
+        asked = [(reader, reader.relation.ask(line.subject)) for reader in readers]
+        asked = [(reader, text) for reader, text in asked if len(text) < room and not loaded.vocab.missing(text)]
+        longest = max((len(text) for _, text in asked), default=0)
+        text = shortened(line_of(line.subject, line.body), room - longest)
+        for reader, question in asked:
+            if (reader.relation.name, line.subject) not in known:
+                yield _Job(line, reader, question, text)
 
 
 def _read(loaded: LoadedModel, jobs: Sequence[_Job]) -> Iterator[Label]:
