@@ -47,3 +47,9 @@ def test_given_answers_and_told_silences_do_not_count(humble):
     assert recalled.fit_recalled(None, labels(500, (GIVEN,)), 0) is None
     assert recalled.fit_recalled(None, untold, 0) is None
     assert recalled.fit_recalled(None, labels(recalled.FEWEST - 1, (3,)), 0) is None
+
+
+def test_a_slope_that_is_rounded_to_nothing_is_no_fit(humble, monkeypatch):
+    """Labels that are all as sure as each other have no order to keep; a slope of 0 would be refused by `load`."""
+    monkeypatch.setattr(recalled, "fit_logistic", lambda features, right: np.array([4e-5, 3.9]))
+    assert recalled.fit_recalled(None, labels(600, (8,)), 0) is None

@@ -37,7 +37,7 @@ def fit_recalled(loaded: LoadedModel, labels: Questions, seed: int) -> dict[str,
         VALUES[row.degree or 0] if answer.text == row.answers[0] else 0.0
         for row, answer in zip(asked.rows, answers, strict=True)
     ]
-    slope, intercept = fit_logistic(given[:, None], np.array(worth)).tolist()
-    if slope <= 0:  # nothing is remembered: there is no order to keep
+    slope, intercept = (round(weight, 4) for weight in fit_logistic(given[:, None], np.array(worth)).tolist())
+    if slope <= 0:  # nothing is remembered, or all labels are equally sure: there is no order to keep
         return None
-    return {"slope": round(slope, 4), "intercept": round(intercept, 4)}
+    return {"slope": slope, "intercept": intercept}
