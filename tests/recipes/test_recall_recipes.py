@@ -5,11 +5,12 @@ Budgets are in steps, so that a slow machine takes longer and learns the same.
 
 import dataclasses
 import shutil
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from loci.answering.answer import NEVER_READ
+from loci.answering.answer import NEVER_READ, NOT_TOLD
 from loci.answering.answerer import make_answerer
 from loci.answering.base import ModelAnswerer
 from loci.data.degrees import VALUES
@@ -29,10 +30,12 @@ from loci.training.sources import TrainingData
 pytestmark = pytest.mark.slow  # three trainings of one to two minutes
 
 SMALL = ("model.n_layer=3", "model.n_embd=64", "model.n_head=2", "read.batch_size=16", "read.steps=900")
-WORLD = WorldSpec(people=150, train_share=0.6, dev_share=0.4, multiword_places=True)
+WORLD = WorldSpec(people=180, unstated=30 / 180, train_share=0.6, dev_share=0.4, multiword_places=True)
 BAR = 0.6
 EVERYBODY = 0.95
 STRANGERS = 0.05
+MADE_UP, SILENCED = 0.15, 0.15
+"""Of 30 people whose lines do not tell, and of some 45 held-out ones whose lines do."""
 LEFT_OUT = 15
 """So many of the dev people have their lines left out of the corpus."""
 
@@ -90,6 +93,16 @@ def test_it_is_silent_about_strangers_and_says_why(self_trained, kind):
     for answer in answers:
         if answer.silence == NEVER_READ:
             assert answer.reason_probabilities[NEVER_READ] > 1 - model.config["familiarity"]["gate"]
+
+
+def test_what_lines_do_not_tell_is_left_unanswered(self_trained, world):
+    """Their lines name other places: where they studied, worked or died."""
+    model, _, asked, _, _ = self_trained
+    answerer = make_answerer(model)
+    unstated = answerer.answer(Questions.read(world / "birth_unstated.tsv"))
+    assert np.mean([answer.known for answer in unstated]) <= MADE_UP
+    assert Counter(answer.silence for answer in unstated).most_common(1)[0][0] == NOT_TOLD
+    assert np.mean([not answer.known for answer in answerer.answer(asked)]) <= SILENCED
 
 
 def test_the_readers_doubt_is_remembered(self_trained):

@@ -16,13 +16,18 @@ WIDTHS = ((20_000, 128), (200_000, 256))
 """Up to so many facts a model so wide; beyond, the last. Narrower ones would hold the facts, but read worse."""
 PASSES = 32
 """How often each question and answer is seen while memorizing."""
-READING, READING_EACH, MOST_READING = 2.0e6, 0.5e3, 3.0e6
-"""Characters of reading, more for each train question, and at most."""
-READING_OPTIONS = {"answer": 0.8, "from_answers": 0.2, "untold": 0.2}
+READING = 3.0e6
+"""Characters of reading: with less, a reader of few questions still takes one person or place of a line for another."""
+LEAST_MEMORIZING = 0.4e6
+"""Characters of memorizing at least: few facts are seen often, so that there are enough steps."""
+FEW_ANSWERS = {"answer": 0.8, "from_answers": 0.2}
 """Few train questions have few answers: most are swapped for words that are none, or the reader would know them by
-heart and copy nothing else. Of several relations a line tells some: one example in five has nothing to find."""
+heart and copy nothing else."""
+UNTOLD = {"untold": 0.35}
+"""Of several relations a line tells some: one example in three has nothing to find."""
 FEW, VERY_FEW = 1500, 500
-"""Train questions below which reading is taught in smaller and more steps, and memorizing too."""
+"""Train questions below which reading is taught in smaller and more steps; of a relation, below which its answers tell
+too little of which words are answers."""
 ROOM = 44
 """Characters of the block next to question and line: masks and answer."""
 
@@ -41,17 +46,15 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     width = next((width for most, width in WIDTHS if facts <= most), WIDTHS[-1][1])
     block = -(-(shape.longest + ROOM) // 32) * 32
     block = min(512, max(160, block))
-    reading = min(MOST_READING, READING + READING_EACH * shape.n_questions)
     passes = PASSES * (asking if name == "self-training" else 1.3 * lines)
     # Which words often are the answer, few questions cannot tell: their own answers would be preferred to all others.
     few_of_each = shape.n_questions < VERY_FEW * max(1, shape.n_relations)
     changes = [
         f"model.n_embd={width}",
         f"model.block_size={block}",
-        f"read.characters={reading:.3g}",
-        f"memorize.characters={max(0.2e6, passes):.3g}",
+        f"read.characters={READING:.3g}",
+        f"memorize.characters={max(LEAST_MEMORIZING, passes):.3g}",
         *(["read.batch_size=8"] if shape.n_questions < FEW else []),
-        *(["memorize.batch_size=32"] if shape.n_questions < VERY_FEW else []),
         *(["label.use_prior=false"] if name == "self-training" and few_of_each else []),
     ]
     recipe = recipe.override(changes)
@@ -64,9 +67,11 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
 
 
 def _for_few(stage: Stage) -> Stage:
-    """The stage, its reading with the options for few questions."""
+    """The stage, its reading with other swaps; what is read as it stands has none."""
     mixture = (
-        replace(part, options={**part.options, **READING_OPTIONS}) if part.objective == "reading" else part
+        replace(part, options={**part.options, **FEW_ANSWERS, **UNTOLD})
+        if part.objective == "reading" and "answer" not in part.options
+        else part
         for part in stage.mixture
     )
     return replace(stage, mixture=tuple(mixture))

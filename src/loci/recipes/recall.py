@@ -24,12 +24,14 @@ from loci.training.plan import LabelStep, MixtureComponent, Recipe, SourceName, 
 
 #: The demo's small model with room for question, line and answer.
 RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
-
+#: Lines hold several times as much as answers. A wider model memorizes them in half as many passes.
+RECITE_MODEL = {**RECALL_MODEL, "n_embd": 160}
 
 STRANGERS = 0.005
 """How many made-up names may seem familiar: by this the gate is chosen as the last step."""
-UNTOLD = {"untold": 0.12}
-"""One reading example in eight has lost the words that tell: so the reader can say that a line does not tell."""
+UNTOLD = {"untold": 0.2}
+"""One reading example in five has lost the words that tell: so the reader can say that a line does not tell, also
+where it names another place or person."""
 POINTER = 0.2
 """λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
@@ -57,36 +59,42 @@ def _sources(whole: bool) -> tuple[SourceName, SourceName]:
     return ("subjects", "reading-subjects") if whole else ("corpus", "reading-taught")
 
 
+def _batch_size(n: int) -> int:
+    """The batch for n things to memorize: few need many small steps; many are forgotten between two small batches."""
+    return min(64, max(16, n // 40))
+
+
 def recite(shape: DataShape) -> Recipe:
     """Read, then memorize the lines and their names; asked, write down the subject's line and read it."""
     # A hundred characters of an entity sketch hold nearly every answer; a line needs more.
-    form, longest, batch_size = ("entity-sketch", 110, 48) if shape.named_answers else ("line", 160, 32)
+    form, longest = ("entity-sketch", 110) if shape.named_answers else ("line", 160)
     if shape.spread:  # one line would tell a part: what is recited is all that is said about the subject
         longest *= 2
     lines, questions = _sources(shape.spread)
     memorize = _stage(
         "memorize",
-        max(4e6, 4900 * shape.n_lines),
+        max(2e6, 2600 * shape.n_lines),
         MixtureComponent(
             "memorize", lines, share=0.86, options={"line_format": form, "longest": longest, "count_subject": True}
         ),
         MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
         MixtureComponent("reading", source=questions, share=0.09, options={"line_format": form, **AS_IT_STANDS}),
-        batch_size=batch_size,
+        batch_size=_batch_size(shape.n_lines),
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    steps = (_read(2.6e6, form, whole=shape.spread), memorize)
-    return Recipe("recite", RECALL_MODEL, steps, note=note, answerer="recite", stranger_rate=STRANGERS)
+    steps = (_read(1.5e6, form, whole=shape.spread), memorize)
+    return Recipe("recite", RECITE_MODEL, steps, note=note, answerer="recite", stranger_rate=STRANGERS)
 
 
 def self_training(shape: DataShape) -> Recipe:
     """Read, write questions about everybody, memorize names, answers and how sure the reader was."""
+    facts = max(shape.n_lines, shape.n_subjects * shape.n_relations)
     memorize = _stage(
         "memorize",
-        max(1.5e6, 1300 * max(shape.n_lines, shape.n_subjects * shape.n_relations)),
+        max(0.8e6, 1300 * facts),
         MixtureComponent("question-answer", source="pseudo-labels", options={"count_subject": True}),
-        batch_size=64,
+        batch_size=_batch_size(facts),
         decay=0.32,
         floor=0.05,
     )
