@@ -10,7 +10,7 @@ from lab_run import make_run
 import loci
 from loci.cli.main import main
 from loci.errors import LociError
-from loci.training.checkpoint import load_model
+from loci.training.checkpoint import FORMAT, load_model
 from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.run import read_run, start_run
 from run_files import record, rewrite
@@ -99,9 +99,11 @@ def test_no_flipped_bit_gives_a_model_of_another_meaning(run, tmp_path):
 def test_an_older_format_is_refused_in_one_line(run, questions, tmp_path, capsys):
     shutil.copytree(run, tmp_path / "run")
     manifest = tmp_path / "run" / "final" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"format": 2', '"format": 1'), encoding="utf-8")
+    manifest.write_text(
+        manifest.read_text().replace(f'"format": {FORMAT}', f'"format": {FORMAT - 1}'), encoding="utf-8"
+    )
     error = error_of(capsys, "evaluate", tmp_path / "run", "--questions", questions)
-    assert "checkpoint format 1, this Loci reads 2" in error
+    assert f"checkpoint format {FORMAT - 1}, this Loci reads {FORMAT}" in error
     manifest.unlink()
     error = error_of(capsys, "evaluate", tmp_path / "run", "--questions", questions)
     assert "has no manifest.json: an older Loci wrote it" in error

@@ -28,7 +28,10 @@ class Experiment:
 
 EXPERIMENTS: Registry[Experiment] = Registry("experiment")
 for _name, _asks in (
-    ("abstain", "can a model be taught to say I don't know, and is that better than a threshold?"),
+    (
+        "abstain",
+        "which way of saying I don't know earns most: a threshold, taught silence, R-Tuning, a probe, the run's own?",
+    ),
     (
         "course",
         "which of the course's variants knows how much, and where are its answers lost? (needs --data or --quick)",
