@@ -117,7 +117,10 @@ def test_alternatives_are_a_runs_own(folder, tmp_path, capsys):
 def test_another_way_of_answering_has_rows_of_its_own(folder, capsys):
     asked = ["evaluate", str(folder / "run"), "--questions", str(folder / "dev.tsv")]
     assert main([*asked, "--answerer", "zero-shot", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["predictions"].endswith("dev.zero-shot.jsonl")
+    assert json.loads(capsys.readouterr().out)["predictions"].endswith("predictions/zero-shot/dev.jsonl")
+    for unknown in ("a/b", "../x", ""):
+        assert main([*asked, "--answerer", unknown]) == 2
+        assert "answerer" in capsys.readouterr().err
     assert main([*asked, "--answerer", "zeroshot"]) == 2
     assert "zero-shot" in capsys.readouterr().err
     assert main([*asked, "--answerer", "recite", "--calibrate"]) == 2

@@ -19,7 +19,7 @@ from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, Answer, Scored, 
 from loci.answering.confidence import Confidence
 from loci.answering.did_you_mean import did_you_mean
 from loci.answering.familiarity import score_names
-from loci.answering.subject import understand
+from loci.answering.subject import Understood, understand
 from loci.data import prompts
 from loci.data.prompts import question_prompt
 from loci.errors import LociError
@@ -139,12 +139,16 @@ class ModelAnswerer(ABC):
             not_told=thought.not_told,
         )
 
+    def understood(self, question: str, given: str | None) -> Understood:
+        """What a question means: other words for a relation are put into the form that was taught."""
+        return understand(question, self.loaded.relations, given=given)
+
     def _read(self, question: Question) -> Asked | Answer:
         """The question as the model reads it, or the silence about one it cannot read."""
         vocab, limit = self.loaded.vocab, self.loaded.model.config.block_size
         forms = (question.text, *(unicodedata.normalize(form, question.text) for form in ("NFC", "NFD")))
         spelled = next((form for form in forms if not vocab.missing(form)), question.text)
-        meant = understand(spelled, self.loaded.relations, given=question.subject)
+        meant = self.understood(spelled, question.subject)
         relation = meant.relation or question.relation or None
         if special := specials_in(spelled):
             note = f"the question holds {', '.join(special)}, which has a meaning of its own"

@@ -21,6 +21,7 @@ from loci.answering.base import Asked, ModelAnswerer, Thought, candidate_ids
 from loci.answering.direct import ranked
 from loci.answering.familiarity import score_names
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
+from loci.answering.subject import Understood
 from loci.data.prompts import line_of, reading_prompt
 from loci.generation import Generated, generate, score_candidates
 from loci.generation.likelihood import log_probabilities
@@ -88,9 +89,15 @@ class ZeroShotAnswerer(ReciteAnswerer):
 
     one_form: ClassVar[bool] = False
 
+    def understood(self, question: str, given: str | None) -> Understood:
+        """Only a question of a taught form is one: nothing else is put into other words."""
+        meant = super().understood(question, given)
+        taught = any(t.subject_of(question) for relation in self.loaded.relations for t in relation.templates)
+        return meant if taught else Understood(question, meant.subject, None)
+
 
 def _recited(model: GPT, starts: Sequence[Sequence[int]], *, before: Sequence[int]) -> list[Generated]:
-    """What follows each start up to a mask; with `before` characters before it, an answer still finds room behind."""
+    """What follows each start up to a mask; with `before` further characters behind it, an answer still finds room."""
     by_room: dict[int, list[int]] = defaultdict(list)
     for index, width in enumerate(before):
         room = LONGEST_RECITATION if model.limit is None else model.limit - width - ROOM_FOR_ANSWER

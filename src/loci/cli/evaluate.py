@@ -50,8 +50,8 @@ def evaluate(
             a hash of the questions where that name holds other questions).
         text: Also write the answers as plain text, one a line, as the course hands them in.
         alternatives: Also keep this many other answers with their probabilities.
-        answerer: Ask in this way, not the run's own: direct, greedy, memory, recite, zero-shot, or a plugin's.
-            Its rows get a name of their own.
+        answerer: Ask in this way, not the run's own: direct, greedy, memory, recite, zero-shot, or a plugin's. Its rows
+            get a folder of their own, which no report reads; the run's threshold was not made for it.
         calibrate: Also fit the run's probabilities to these questions and keep the fit as the run's calibration, which
             loci ask then uses. Take a slice set aside for it, never the questions you report on: numbers judged by
             the questions they were fitted to flatter.
@@ -59,6 +59,7 @@ def evaluate(
             with at least this probability. A wrong one then costs t/(1-t), silence nothing.
         json: Print JSON instead of a sentence.
     """
+    from loci.answering.answerer import ANSWERERS, make_answerer
     from loci.api import Evaluation, Run
     from loci.cli.output import print_json
     from loci.data.prompts import I_DONT_KNOW
@@ -69,18 +70,22 @@ def evaluate(
 
     if (run is None) == (predictions is None):
         raise LociError("give either a run to ask or --predictions FILE to score")
-    if answerer and calibrate:
-        raise LociError("a calibration belongs to the run's own way of answering", remedy="leave out --answerer")
+    other = ""
+    if answerer is not None:
+        ANSWERERS[answerer]  # an unknown one is named before anything is read
+        other = answerer.replace("/", "-")
+        if calibrate:
+            raise LociError("a calibration belongs to the run's own way of answering", remedy="leave out --answerer")
     for wanted, what in (
         (calibrate, "calibrated"),
         (alternatives, "asked for alternatives"),
-        (answerer, "asked in another way"),
+        (other, "asked in another way"),
     ):
         if wanted and run is None:
             raise LociError(f"only a run can be {what}", remedy="give the run, without --predictions")
     asked = Questions.read(questions)
     if run is not None and out is None:
-        out = rows_file(run / PREDICTIONS, f"{questions.stem}.{answerer}" if answerer else questions.stem, asked.hash)
+        out = rows_file(run / PREDICTIONS / other, questions.stem, asked.hash)
     _require_free(questions, predictions, out, text)
     replaced = out is not None and out.exists()
     if predictions is not None:
@@ -90,7 +95,6 @@ def evaluate(
         if out is not None:
             write_rows(out, found.rows)
     else:
-        from loci.answering.answerer import make_answerer
         from loci.answering.parts import InParts
         from loci.cli.progress import ProgressBar
         from loci.training.checkpoint import load_model
@@ -98,7 +102,7 @@ def evaluate(
 
         assert run is not None
         assert out is not None
-        loaded, kept = load_model(run), out.with_name(f".{out.name}{'.' + answerer if answerer else ''}.parts")
+        loaded, kept = load_model(run), out.with_name(f".{out.name}.parts")
         chosen = make_answerer(loaded, name=answerer)
         with (
             Group.join() as group,

@@ -66,6 +66,7 @@ def score_own_candidates(
     with reading(model):
         while order:
             rows = max(1, READ_CHARACTERS // len(checked[order[-1]]))  # longest lines first: then it fits later
+            rows = max(1, READ_CHARACTERS // max(len(checked[index]) for index in order[-rows:]))
             batch, order = order[-rows:], order[:-rows]
             _score([found[index] for index in batch], model, checked, first, own, batch, stop_id, floor)
     return found

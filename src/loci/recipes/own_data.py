@@ -43,7 +43,7 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     else:
         why = f"{name}: as asked"
     recipe = (self_training if name == "self-training" else recite)(shape)
-    width = next((width for most, width in WIDTHS if facts <= most), WIDTHS[-1][1])
+    width = max(recipe.model["n_embd"], next((width for most, width in WIDTHS if facts <= most), WIDTHS[-1][1]))
     block = -(-(shape.longest + ROOM) // 32) * 32
     block = min(512, max(160, block))
     passes = PASSES * (asking if name == "self-training" else 1.3 * lines)

@@ -79,7 +79,7 @@ def recite(shape: DataShape) -> Recipe:
         ),
         MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
         MixtureComponent("reading", source=questions, share=0.09, options={"line_format": form, **AS_IT_STANDS}),
-        batch_size=_batch_size(shape.n_lines),
+        batch_size=_batch_size(shape.n_subjects if shape.spread else shape.n_lines),
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
@@ -94,7 +94,7 @@ def self_training(shape: DataShape) -> Recipe:
         "memorize",
         max(0.8e6, 1300 * facts),
         MixtureComponent("question-answer", source="pseudo-labels", options={"count_subject": True}),
-        batch_size=_batch_size(facts),
+        batch_size=_batch_size(shape.n_subjects * max(1, shape.n_relations)),
         decay=0.32,
         floor=0.05,
     )

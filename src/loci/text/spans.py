@@ -6,14 +6,14 @@ import re
 
 _WORD = re.compile(r"\w+(?:[-'’.]\w+)*", re.UNICODE)
 _POSSESSIVE = re.compile(r"['’]s$")
-_INITIAL = re.compile(r"[^\W\d_a-z]\w?", re.UNICODE)
+_TITLES = frozenset(("St", "Mt", "Ft", "Dr", "Mr", "Ms"))
 LONGEST_SPAN = 3
 
 
 def word_spans(text: str, longest: int = LONGEST_SPAN) -> list[str]:
     """Every run of one to `longest` words with single spaces between them, each once, in the text's order.
 
-    The full stop of an initial or a short title ends no run: Ann B. Lee, St. Louis.
+    The full stop of an initial or a short title ends no run: Ann B. Lee, St. Louis. It may also end a sentence.
     A possessive is offered without its ending too: Auckland's North Shore is in Auckland. Parts of a word joined by
     hyphens count as words of their own besides.
     """
@@ -47,11 +47,13 @@ def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:
             runs.append(word.group())
         before = word
     inside = {span for run in runs if run[0].isupper() and re.search("[ -]", run) for span in word_spans(run, longest)}
-    return frozenset(inside.difference(runs, (_POSSESSIVE.sub("", run) for run in runs)))
+    whole = {run[:end] for run in runs for end in (len(run), *(stop.start() for stop in re.finditer(r"\. ", run)))}
+    return frozenset(inside.difference(whole, (_POSSESSIVE.sub("", run) for run in runs)))
 
 
 def _joined(text: str, before: re.Match[str], after: re.Match[str]) -> bool:
     """Whether nothing but a space stands between two words, or the full stop of an initial before a capital."""
     between = text[before.end() : after.start()]
-    short = between == ". " and _INITIAL.fullmatch(before.group()) and after.group()[0].isupper()
-    return between == " " or bool(short)
+    word = before.group()
+    short = word in _TITLES or (len(word) == 1 and word.isupper())
+    return between == " " or (between == ". " and short and after.group()[0].isupper())
