@@ -84,7 +84,7 @@ class ReciteAnswerer(ModelAnswerer):
 class ZeroShotAnswerer(ReciteAnswerer):
     """Recites and reads whatever is asked about a subject, also what no train question asked.
 
-    A way of its own, not the default: a question nobody taught is read by the look of its words, and often wrongly.
+    A way of its own, not the default: how often a question that nobody taught is read rightly is not measured.
     """
 
     one_form: ClassVar[bool] = False
