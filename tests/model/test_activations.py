@@ -10,6 +10,7 @@ import torch
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
 from loci.model.activations import run_with_activations
+from loci.model.tap import Tap, inside
 
 CONFIG = GPTConfig(vocab_size=7, block_size=8, n_layer=2, n_head=2, n_embd=8)
 IDS = torch.randint(0, 7, (2, 6), generator=torch.Generator().manual_seed(0))
@@ -62,3 +63,15 @@ def test_gradients_reach_the_activations_when_asked_for(model: GPT) -> None:
 def test_what_is_not_there_is_refused(model: GPT, options: dict[str, Any], said: str) -> None:
     with pytest.raises(LociError, match=said):
         run_with_activations(model, IDS, **options)
+
+
+def test_a_sparse_tap_keeps_what_is_wanted_and_leaves_the_other_parts_alone(model: GPT) -> None:
+    _, every = run_with_activations(model.eval(), IDS)
+    tap = Tap(["blocks.1.attn.pattern"], sparse=True)
+    logits = model(IDS, tap=tap).logits
+    assert list(tap.kept) == ["blocks.1.attn.pattern"]
+    torch.testing.assert_close(tap.kept["blocks.1.attn.pattern"], every["blocks.1.attn.pattern"])
+    torch.testing.assert_close(logits, model(IDS).logits)
+    assert [inside(tap, part) is None for part in ("blocks.0", "blocks.1", "blocks.10")] == [True, False, True]
+    assert inside(Tap(["*.pattern"], sparse=True), "blocks.0") is not None
+    assert inside(Tap(["blocks.*.pattern"], sparse=True), "final") is None

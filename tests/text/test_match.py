@@ -1,7 +1,11 @@
+import re
 import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from loci.text import match
 from loci.text.corpus import Corpus
 from loci.text.match import is_accepted, position_of, spans_of, stands_in
 
@@ -61,3 +65,13 @@ def test_the_name_itself_tells_nothing():
     assert not corpus.tells("Jack London", ["London"])
     assert not corpus.tells("Jack London", ["Oakland"], within=20)
     assert not corpus.tells(None, ["Oakland"])
+
+
+@given(st.text("ab é\u0301東.", max_size=12), st.text("abé\u0301東.", min_size=1, max_size=3), st.booleans())
+def test_occurrences_are_those_of_the_rule_as_one_pattern(text, answer, to_the_end):
+    joins = f"(?:{match._JOINS.pattern})"
+    forms = match._forms(answer)
+    end = f"(?!{joins})" if to_the_end else ""
+    pattern = f"(?<!{joins})(?:{'|'.join(map(re.escape, forms))}){end}"
+    found = list(match._occurrences(text, forms, to_the_end=to_the_end))
+    assert found == [one.span() for one in re.finditer(pattern, text)]

@@ -5,7 +5,7 @@ from loci.data.example import IGNORED
 from loci.model import GPT, GPTConfig
 from loci.training.loss import next_character_loss
 from loci.training.plan import MixtureComponent, Stage
-from loci.training.shaping import focus, near, pointer
+from loci.training.shaping import focus, near, pointer, pointer_layer
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_the_pointer_term_comes_with_what_was_copied(model):
     copied = torch.tensor([[-1, -1, 0, 1], [-1, 0, -1, -1]])
     loss = next_character_loss(model, X, Y, stage(pointer=0.5), copied)
     assert (loss.total - loss.language).item() == pytest.approx(
-        0.5 * pointer(model(X, trace=True).trace, copied).item(), rel=1e-4
+        0.5 * pointer(model(X, trace=True).trace[pointer_layer(model.config.n_layer)], copied).item(), rel=1e-4
     )
     assert next_character_loss(model, X, Y, stage(pointer=0.5), None).total.item() == pytest.approx(
         loss.language.item(), rel=1e-5

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from loci.errors import LociError
 from loci.model import GPT, GPTConfig
-from loci.training.shaping import focus, near, pointer
+from loci.training.shaping import focus, near, pointer, pointer_layer
 
 # One row, one head, three places.
 EVEN = torch.tensor([[[[1.0, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]]]])
@@ -34,11 +34,12 @@ def test_near_by_hand():
 def test_pointer_by_hand():
     # The last position was copied from the first; nothing else was copied.
     copied = torch.tensor([[-1, -1, 0]])
-    assert pointer((EVEN, SELF), copied).item() == pytest.approx(math.log(3))  # the last layer but one
-    assert pointer((FIRST, SELF), copied).item() == 0
-    assert pointer((torch.cat([EVEN, FIRST], dim=1), SELF), copied).item() == pytest.approx(math.log(3))  # one head
-    assert pointer((EVEN, SELF), torch.full((1, 3), -1)).item() == 0
-    assert pointer((EVEN[..., :2], SELF), copied).item() == 0  # latents are no characters
+    assert pointer(EVEN, copied).item() == pytest.approx(math.log(3))
+    assert pointer(FIRST, copied).item() == 0
+    assert pointer(torch.cat([EVEN, FIRST], dim=1), copied).item() == pytest.approx(math.log(3))  # one head
+    assert pointer(EVEN, torch.full((1, 3), -1)).item() == 0
+    assert pointer(EVEN[..., :2], copied).item() == 0  # latents are no characters
+    assert [pointer_layer(n) for n in (1, 2, 4)] == [0, 0, 2]  # the last but one, where there is one
 
 
 def test_heads_and_rows_weigh_the_same():

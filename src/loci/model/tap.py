@@ -7,6 +7,7 @@ name, then kept if the name was asked for. Knows nothing of models or of which n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -23,17 +24,28 @@ Trace = tuple[Tensor, ...]
 class Tap:
     """Names to keep, patches to apply, and what was kept, in the order of the forward pass."""
 
-    def __init__(self, names: Sequence[str], patch: Mapping[str, Patch] | None = None):
+    def __init__(self, names: Sequence[str], patch: Mapping[str, Patch] | None = None, *, sparse: bool = False):
+        """`sparse`: parts of the model in which nothing is wanted run without the tap, on their fast path, whose values
+        differ in the last digits."""
         self.names = names
+        self.sparse = sparse
         self.patch = patch or {}
         self.kept: dict[str, Tensor] = {}
         self._prefix = ""
 
     def at(self, part: str) -> Tap:
         """The same tap for a part of the model: its names begin with `part`."""
-        inner = Tap(self.names, self.patch)
+        inner = Tap(self.names, self.patch, sparse=self.sparse)
         inner.kept, inner._prefix = self.kept, f"{self._prefix}{part}."
         return inner
+
+    def is_wanted(self) -> bool:
+        """Whether a name below this part may be asked for or patched."""
+        if not self.sparse:
+            return True
+        heads = ((name, re.split(r"[*?[]", name, maxsplit=1)[0]) for name in (*self.names, *self.patch))
+        start = self._prefix
+        return any(head.startswith(start) or (head != name and start.startswith(head)) for name, head in heads)
 
     def __call__(self, name: str, value: Tensor) -> Tensor:
         """Replace the value if it is patched, keep it if it was asked for, and return it."""
@@ -51,8 +63,11 @@ def show(tap: Tap | None, name: str, value: Tensor) -> Tensor:
 
 
 def inside(tap: Tap | None, part: str) -> Tap | None:
-    """The tap of a part of the model, if there is a tap."""
-    return None if tap is None else tap.at(part)
+    """The tap of a part of the model; None where there is none, or where a sparse one wants nothing in that part."""
+    if tap is None:
+        return None
+    inner = tap.at(part)
+    return inner if inner.is_wanted() else None
 
 
 def _patched(name: str, value: Tensor, patch: Patch) -> Tensor:

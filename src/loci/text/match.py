@@ -15,44 +15,54 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 
 _SHORTEST_START = 4
 # What joins with its neighbour to one word: letters, digits and accents, but not the letters of Thai, Lao, Burmese,
 # Khmer, Chinese and Japanese.
-_JOINS = (
-    r"(?:[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]|[\u0300-\u036f])"
+_JOINS = re.compile(
+    r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]|[\u0300-\u036f]"
 )
-_NOT_AFTER, _NOT_BEFORE = f"(?<!{_JOINS})", f"(?!{_JOINS})"
 
 
 def spans_of(text: str, answer: str, *, whole: bool = False) -> list[tuple[int, int]]:
     """Where `answer` stands in `text`: start and stop of each occurrence, as whole words only if `whole`."""
-    pattern = _standing(text, answer, whole)
-    return [match.span() for match in pattern.finditer(text)] if pattern is not None else []
+    return list(_standing(text, answer, whole))
 
 
-def _standing(text: str, answer: str, whole: bool) -> re.Pattern[str] | None:
-    """What finds `answer` in `text`; None where it does not stand there."""
-    forms = _forms(answer)
-    if not answer or not any(form in text for form in forms):  # most texts do not contain it, which is quickly told
-        return None
-    if (pattern := _pattern(forms, _NOT_BEFORE)).search(text):
-        return pattern
-    if whole or len(answer) < _SHORTEST_START or not answer[-1].isalpha():
-        return None
-    return pattern if (pattern := _pattern(forms, "")).search(text) else None
+def _standing(text: str, answer: str, whole: bool) -> Iterator[tuple[int, int]]:
+    """Where `answer` stands in `text`: whole words if there are any, else starts of words."""
+    if not answer:
+        return
+    forms, found = _forms(answer), False
+    for found_at in _occurrences(text, forms, to_the_end=True):
+        found = True
+        yield found_at
+    if not (found or whole or len(answer) < _SHORTEST_START or not answer[-1].isalpha()):
+        yield from _occurrences(text, forms, to_the_end=False)
 
 
-@lru_cache(maxsize=1 << 14)
-def _pattern(forms: tuple[str, ...], end: str) -> re.Pattern[str]:
-    return re.compile(f"{_NOT_AFTER}(?:{'|'.join(map(re.escape, forms))}){end}")
+def _occurrences(text: str, forms: Sequence[str], *, to_the_end: bool) -> Iterator[tuple[int, int]]:
+    """Where one of the forms begins a word, and ends one if `to_the_end`; of two at one position the first form.
+
+    Nothing is compiled for an answer: training asks about a new one in every example.
+    """
+    position = 0
+    while starts := [(at, rank) for rank, form in enumerate(forms) if (at := text.find(form, position)) >= 0]:
+        position = min(starts)[0]
+        for at, rank in sorted(starts):
+            end = at + len(forms[rank])
+            joined = (at > 0 and _JOINS.match(text, at - 1)) or (to_the_end and _JOINS.match(text, end))
+            if at == position and not joined:
+                yield at, end
+                position = end - 1
+                break
+        position += 1
 
 
 def stands_in(text: str, answer: str, *, whole: bool = False) -> bool:
     """Whether `answer` stands in `text`, as whole words only if `whole`."""
-    return _standing(text, answer, whole) is not None
+    return next(_standing(text, answer, whole), None) is not None
 
 
 def position_of(text: str, answer: str, start: int = 0) -> int:

@@ -54,14 +54,17 @@ def near(trace: Trace, l_max: float, counts: Bool[Tensor, "B T"] | None = None) 
     return _mean(terms, counts)
 
 
-def pointer(trace: Trace, copied_from: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
-    """L_pointer: mean of −ln α(t, s) of one head, over the targets t that are copied from a known position s.
+def pointer_layer(n_layer: int) -> int:
+    """The layer that the pointer term is about: the last but one, so that the last can still use what it finds."""
+    return max(0, n_layer - 2)
 
-    The first head of the last layer but one: what it finds, the last layer can still use. Where that layer does not
-    attend from characters to characters (a perceiver), or nothing is copied, there is no term, and the loss is 0.
+
+def pointer(weights: Float[Tensor, "B H T S"], copied_from: Int[Tensor, "B T"]) -> Float[Tensor, ""]:
+    """L_pointer: mean of −ln α(t, s) of the first head, over the targets t that are copied from a known position s.
+
+    Where the layer does not attend from characters to characters (a perceiver), or nothing is copied, there is no term,
+    and the loss is 0.
     """
-    _require(trace)
-    weights = trace[max(0, len(trace) - 2)]
     rows, targets = (copied_from >= 0).nonzero(as_tuple=True)
     if not len(rows) or weights.shape[-2:] != (copied_from.shape[1], copied_from.shape[1]):
         return weights.new_zeros(())
