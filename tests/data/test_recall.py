@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.data.recall import SalientSpan, WordRecall, salient_spans
+from loci.data.recall import AROUND, SalientSpan, WordRecall, salient_spans
 from loci.text.corpus import Corpus, Line
 from loci.text.vocab import MASK, Vocab
 
@@ -48,6 +48,41 @@ def test_recall_lists_every_word_once_behind_the_subject(line, seed):
     assert (subject, end) == (line.subject, "")
     assert sorted(spans) == sorted(set(words(line, runs=False)))
     assert VOCAB.decode(example.ids[~example.loss_mask]) == line.subject + MASK
+
+
+@given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6))
+def test_around_shows_the_subject_within_its_line_and_asks_the_other_words(line, seed):
+    example = WordRecall(VOCAB, 300, around=1.0)(line, np.random.default_rng(seed))
+    shown, *asked, end = VOCAB.decode(example.ids).split(MASK)
+    assert (end, shown in line.text, line.subject in shown) == ("", True, True)
+    assert len(shown) <= len(line.subject) + 2 * AROUND
+    assert len(asked) == len(set(asked))
+    assert VOCAB.decode(example.ids[~example.loss_mask]) == shown + MASK
+    every, unasked = set(words(line, runs=False)), set(words(line, runs=False)) - set(asked)
+    assert set(asked) <= every
+    assert all(word[:1] in shown for word in unasked)
+    if shown != line.subject:
+        assert not any(word in shown.split() for word in asked)
+
+
+def test_around_is_a_window_of_the_second_mention_and_a_share_of_the_examples():
+    ann, name = CORPUS.lines[0], CORPUS.lines[0].subject
+    recall = WordRecall(VOCAB, 300, around=0.5)
+    shown = [VOCAB.decode(recall(ann, np.random.default_rng(seed)).ids).split(MASK)[0] for seed in range(400)]
+    windows = [text for text in shown if text != name]
+    assert 150 < len(windows) < 250
+    assert {text.index(name) for text in windows} >= {0, 1, 2}  # not always at the first position
+    assert {len(text) for text in windows} >= set(range(len(name) + 1, len(name) + AROUND))
+    assert all(text in ann.text[:40] for text in windows)
+    # Without a second mention the line begins with the only one.
+    one = Line(1, "Ann Lee", "Ann Lee. Born in Rome, she moved to York .")
+    windows = [VOCAB.decode(recall(one, np.random.default_rng(seed)).ids).split(MASK)[0] for seed in range(50)]
+    assert all(one.text.startswith(text) for text in windows)
+    # A line that does not name its subject is asked from the name alone, and there is always something to ask.
+    recall = WordRecall(VOCAB, 64, around=1.0)
+    assert VOCAB.decode(recall(Line(1, "Bo", "in Oslo ."), np.random.default_rng(1)).ids) == "Bo⁇Oslo⁇"
+    asked = {VOCAB.decode(recall(Line(1, "Bo", "Bo in Rome"), np.random.default_rng(seed)).ids) for seed in range(50)}
+    assert asked == {f"{shown}⁇Rome⁇" for shown in ("Bo", "Bo ", "Bo i", "Bo in", "Bo in ")}
 
 
 def test_recall_is_cut_to_the_block():

@@ -2,6 +2,7 @@
 
     salient span   prefix ⁇ suffix ⁇ masked ⁇             one name, place or number of the line, masked whole
     word recall    subject ⁇ span ⁇ span ⁇ … ⁇            the line's salient spans from the subject alone, in any order
+                   text subject text ⁇ span ⁇ … ⁇         the same, the subject with some of the line around it
 
 A span is salient when it is a run of capitalised words or a number, and not a part of the subject's own name: no list
 of places and nothing about any relation. Knows nothing of questions.
@@ -63,17 +64,24 @@ class SalientSpan:
         spans = salient_spans(record) or [Span(*m.span()) for m in re.finditer(r"\S+", record.text)]
         span = spans[rng.integers(len(spans))]
         masked = record.text[span.start : span.stop]
-        room = self.block_size - 3 - len(masked)
-        head = min(len(record.subject) + 2, span.start) if record.text.startswith(record.subject) else 0
-        prefix, suffix = record.text[: span.start], record.text[span.stop :]
-        if len(prefix) + len(suffix) > room:
-            suffix = suffix[: max(0, room - min(len(prefix), room))]
-            if (
-                excess := len(prefix) + len(suffix) - room
-            ) > 0:  # cut between the subject and what leads up to the span
-                prefix = prefix[:head] + prefix[head + excess :]
+        prefix, suffix = beside(record, span, self.block_size - 3 - len(masked))
         whole = closed(self.vocab, prefix, suffix, masked)[: self.block_size]
         return Example(whole, np.ones(len(whole), dtype=bool))
+
+
+def beside(line: Line, span: Span, room: int) -> tuple[str, str]:
+    """What stands before and after a span, in `room` characters: text far from it is lost, never the subject."""
+    head = min(len(line.subject) + 2, span.start) if line.text.startswith(line.subject) else 0
+    prefix, suffix = line.text[: span.start], line.text[span.stop :]
+    if len(prefix) + len(suffix) > room:
+        suffix = suffix[: max(0, room - min(len(prefix), room))]
+        if (excess := len(prefix) + len(suffix) - room) > 0:  # cut between the subject and what leads up to the span
+            prefix = prefix[:head] + prefix[head + excess :]
+    return prefix, suffix
+
+
+#: Characters shown on either side of the subject at most: about as many as questions have.
+AROUND = 12
 
 
 @dataclass(frozen=True)
@@ -83,11 +91,31 @@ class WordRecall:
     vocab: Vocab
     block_size: int
     runs: bool = False
+    around: float = 0.0
+    """How often the subject is shown with some of its line around it, as it stands within a question, and not at the
+    first position and just before the mask. Spans that this shows are not asked."""
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
         """The spans in a random order, as many as fit."""
-        spans = salient_spans(record, runs=self.runs)
+        spans, shown = salient_spans(record, runs=self.runs), record.subject
         words = list(dict.fromkeys(record.text[span.start : span.stop] for span in spans))
+        if self.around and record.subject in record.text and rng.random() < self.around:
+            window = around_subject(record, rng)
+            seen = {
+                record.text[one.start : one.stop]
+                for one in spans
+                if one.start < window.stop and window.start < one.stop
+            }
+            if asked := [word for word in words if word not in seen]:  # else nothing would be left to ask
+                words, shown = asked, record.text[window.start : window.stop]
         rng.shuffle(words)
-        whole = closed(self.vocab, record.subject, *words)[: self.block_size]
-        return Example(whole, np.arange(len(whole)) > len(record.subject))
+        whole = closed(self.vocab, shown, *words)[: self.block_size]
+        return Example(whole, np.arange(len(whole)) > len(shown))
+
+
+def around_subject(line: Line, rng: np.random.Generator) -> Span:
+    """The second mention of the subject, or the first, with up to `AROUND` characters on either side."""
+    first = max(0, line.text.find(line.subject))
+    start = max(first, line.text.find(line.subject, first + 1))
+    before, after = rng.integers(0, AROUND + 1, 2).tolist()
+    return Span(max(0, start - before), min(len(line.text), start + len(line.subject) + after))
