@@ -25,7 +25,7 @@ from loci.training.plan import LabelStep, MixtureComponent, Recipe, SourceName, 
 #: The demo's small model with room for question, line and answer.
 RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
 #: Lines hold several times as much as answers; in trials a wider model memorized far more of them in as many passes.
-RECITE_MODEL = {**RECALL_MODEL, "n_embd": 160}
+RECITE_MODEL = {**RECALL_MODEL, "n_embd": 192}
 
 STRANGERS = 0.005
 """How many made-up names may seem familiar: by this the gate is chosen as the last step."""
@@ -75,10 +75,10 @@ def recite(shape: DataShape) -> Recipe:
         "memorize",
         max(2e6, 2600 * shape.n_lines),
         MixtureComponent(
-            "memorize", lines, share=0.86, options={"line_format": form, "longest": longest, "count_subject": True}
+            "memorize", lines, share=0.82, options={"line_format": form, "longest": longest, "count_subject": True}
         ),
         MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
-        MixtureComponent("reading", source=questions, share=0.09, options={"line_format": form, **AS_IT_STANDS}),
+        MixtureComponent("reading", source=questions, share=0.13, options={"line_format": form, **AS_IT_STANDS}),
         batch_size=_batch_size(shape.n_subjects if shape.spread else shape.n_lines),
         decay=0.7,
     )
