@@ -3,13 +3,16 @@
 Two years of it: `course-2021` (2021–23) ends its cosine after 200 epochs and trains on for 650, so that the learning
 rate climbs back to its full value near epoch 400; `course-2024` ends it with training. Where the published code does
 something else than its comments say, the code is followed; `FIXES` names each such place and what a fix does instead.
+`course-short` is no published recipe: of the same form, with a smaller model, other objectives and another optimiser.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from loci.recipes.demo import DEMO_MODEL, small_stage
+from loci.recipes.recall import _batch_size
 from loci.recipes.shape import DataShape
 from loci.training.plan import MixtureComponent, Recipe, Stage
 
@@ -101,23 +104,46 @@ def course_scratch(shape: DataShape) -> Recipe:
     return Recipe("course-scratch", COURSE_MODEL, stages, note="the course's model without pretraining")
 
 
-def course_short(shape: DataShape) -> Recipe:
-    """The published form in a laptop's time: masked corpus lines, then the train questions with the lines going on."""
-    # Questions are memorized after an epoch or two of them; they are short, and a quarter of a batch.
-    questions = QUESTION_EPOCHS * shape.n_questions * QUESTION_LENGTH / QUESTION_SHARE
-    pretrain = small_stage("pretrain", PRETRAIN_CHARACTERS, *_lines(1.0), floor=1.0)
+#: The demo's model, wider, with the course's learned positions.
+SHORT_MODEL = {**DEMO_MODEL, "n_embd": 160, "positions": "learned"}
+PRETRAIN_CHARACTERS = 18e6
+PRETRAIN_DECAY = 0.45
+SALIENT_SHARE = 0.3
+"""Of the rows that read the corpus: those with one span masked; the others ask for a line's words by its name."""
+AROUND = 0.5
+"""How often the name is shown with text around it, as it will stand in a question."""
+QUESTION_EPOCHS, QUESTION_SHARE = 2, 0.25
+"""Questions are memorized after an epoch or two of them; they are a quarter of a batch."""
+FINETUNE_RATE = 0.3
+"""Of the rate of pretraining: at the full one, what was stored is lost again."""
+
+
+def course_short(shape: DataShape, *, salient: float = SALIENT_SHARE) -> Recipe:
+    """The published form in a laptop's time: masked corpus lines, then the train questions with the lines going on.
+
+    `salient` is 0 for a model that is blind where the masks of long lines stand.
+    """
+    batch_size = _batch_size(shape.n_lines)
+    lines = _lines(salient)
+    pretrain = small_stage(
+        "pretrain", PRETRAIN_CHARACTERS, *lines, batch_size=batch_size, decay=PRETRAIN_DECAY, floor=0.05
+    )
     asked = MixtureComponent("question-answer", source="questions", share=QUESTION_SHARE)
-    finetune = small_stage("finetune", max(questions, 1.0), asked, *_lines(1 - QUESTION_SHARE))
+    beside = [replace(part, share=part.share * (1 - QUESTION_SHARE)) for part in lines]
+    finetune = replace(
+        pretrain,
+        name="finetune",
+        mixture=(asked, *beside),
+        time_share=PRETRAIN_CHARACTERS / 15,  # about what two epochs of the course's questions take
+        decay=0.3,
+        lr=FINETUNE_RATE * pretrain.lr,
+        matrix_lr=FINETUNE_RATE * pretrain.matrix_lr,
+    ).with_budget(epochs=QUESTION_EPOCHS)  # of the first part: how often a question is seen decides, not its length
     note = "the course's form on a laptop: masked lines, then questions with the lines going on"
     return Recipe("course-short", SHORT_MODEL, (pretrain, finetune), note=note, answerer="greedy")
 
 
-#: The demo's small model, with the course's learned positions.
-SHORT_MODEL = {**DEMO_MODEL, "positions": "learned"}
-PRETRAIN_CHARACTERS = 21e6
-QUESTION_EPOCHS, QUESTION_LENGTH, QUESTION_SHARE = 2, 45, 0.25
-
-
-def _lines(share: float) -> tuple[MixtureComponent, ...]:
+def _lines(salient: float) -> tuple[MixtureComponent, ...]:
     """Corpus lines with a span masked; most masks take all of a line but its subject."""
-    return MixtureComponent("salient-span", share=0.3 * share), MixtureComponent("word-recall", share=0.7 * share)
+    recall = MixtureComponent("word-recall", share=1 - salient, options={"around": AROUND})
+    return (MixtureComponent("salient-span", share=salient), recall) if salient else (recall,)
