@@ -9,14 +9,23 @@ from pathlib import Path
 import pytest
 
 from loci.errors import LociError
-from loci.evaluation.rows import HELD_OUT, Row
+from loci.evaluation.rows import HELD_OUT, TAUGHT, Row, read_rows
 from loci.experiments.course import run as course
+from loci.experiments.course import stored
 from loci.experiments.course.result import funnel
+from loci.experiments.course.stored import in_view, masked_line
+from loci.experiments.recall.run import held_back
+from loci.experiments.trials import keep_world
+from loci.generation import Generated
+from loci.model import GPT, VARIANTS, GPTConfig
+from loci.model.cost import model_cost
 from loci.recipes import DataShape
-from loci.recipes.course import FINETUNE_EPOCHS
+from loci.recipes.course import FINETUNE_EPOCHS, course_short
 from loci.recipes.demo import DEMO_WORLD
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
+from loci.text.vocab import Vocab
+from loci.training.checkpoint import LoadedModel
 
 QUICK = course.Options(seeds=1, quick=True)
 
@@ -28,7 +37,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         "DEMO_WORLD",
         dataclasses.replace(DEMO_WORLD, people=24, paraphrases=1, outside=0.0, train_share=0.5, dev_share=0.5),
     )
-    monkeypatch.setattr(course, "QUICK_BUDGETS", ("pretrain.characters=4000", "finetune.characters=4000"))
+    changes = ("model.n_embd=32", "pretrain.characters=4000", "finetune.characters=4000")
+    monkeypatch.setattr(course, "QUICK", changes)
     monkeypatch.setitem(FINETUNE_EPOCHS, "from scratch", 2)
 
 
@@ -43,7 +53,13 @@ def test_the_table_is_made_once_and_has_its_page(tmp_path: Path) -> None:
     assert [step["name"] for step in perceiver["funnel"]["steps"]] == [
         "asked", "in the corpus", "in view", "stored", "answered rightly",
     ]  # fmt: skip
+    assert perceiver["funnel"]["steps"][2]["kept"]["successes"] > 0
+    assert scratch["funnel"]["steps"][2]["kept"]["successes"] == 0  # it is shown no line
     assert sum(perceiver["kinds"].values()) == 12
+    right = perceiver["held_out"]["successes"]
+    assert [score["value"] for score in perceiver["priced"]] == pytest.approx(
+        [(right - (12 - right) * cost) / 12 for cost in (1, 3, 9)]
+    )
     assert len(perceiver["strangers"]) == course.N_SHOWN
     assert json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8")) == report.numbers
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -52,6 +68,10 @@ def test_the_table_is_made_once_and_has_its_page(tmp_path: Path) -> None:
         "What does a made-up answer cost?",
         "unseen name",
         "5.0–6.2 % (reports)",
+        "name⁇word⁇word⁇…",
+        "ReLU²",
+        f"right about {100 * scratch['taught']['successes'] / 12:.1f} % (",
+        "t = 0.75",
     ):
         assert words in page
     weights = tmp_path / "out" / "seed-0" / "no-pretraining" / "final" / "model.safetensors"
@@ -62,8 +82,6 @@ def test_the_table_is_made_once_and_has_its_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("system", course.SYSTEMS, ids=lambda system: system.folder)
 def test_every_system_is_a_model_of_at_most_the_courses_size(system: course.System) -> None:
-    from loci.model import GPT, GPTConfig
-
     shape = DataShape(2937, 2000)
     recipe = system.recipe(shape, course.Options(seeds=1, data=Path()), 3)
     model = GPT(GPTConfig.from_dict({**recipe.model, "vocab_size": 256}))
@@ -71,13 +89,54 @@ def test_every_system_is_a_model_of_at_most_the_courses_size(system: course.Syst
     assert (recipe.seed, recipe.answerer) == (3, "greedy")
     stages = [stage.name for stage in recipe.stages]
     assert stages == (["pretrain", "finetune"] if system.pretrained else ["finetune"])
-    characters = sum(stage.characters or 0 for stage in recipe.stages)
-    assert characters <= 30e6
+    objectives = {part.objective for stage in recipe.stages for part in stage.mixture}
+    blind = system.variant == "perceiver-course"  # a line's mask is asked behind what it sees
+    assert ("salient-span" in objectives) == (system.pretrained and not blind)
+    assert ("word-recall" in objectives) == system.pretrained
     assert {part.source for stage in recipe.stages for part in stage.mixture} <= {"corpus", "questions"}
 
 
+@pytest.mark.usefixtures("small")
+def test_a_fold_of_train_is_asked_and_dev_is_not_even_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    keep_world(course.DEMO_WORLD, tmp_path / "world")
+    (tmp_path / "world" / "birth_dev.tsv").unlink()
+    options = course.Options(seeds=1, quick=True, data=tmp_path / "world", fold=1, only=("no-pretraining",))
+    report = course.run(out, options)
+    assert [row["name"] for row in report.numbers["rows"]] == ["most common place", "no pretraining"]
+    assert report.numbers["data"]["fold"] == 1
+    assert "fold 1 of the train questions held back" in report.subtitle
+    train = Questions.read(tmp_path / "world", split="train")
+    taught, asked = held_back(train, 1)
+    predictions = out / "seed-0" / "no-pretraining" / "predictions"
+    for split, questions in ((HELD_OUT, asked), (TAUGHT, taught)):
+        assert [row.question for row in read_rows(predictions / f"{split}.jsonl")] == [row.text for row in questions]
+    with pytest.raises(LociError, match="holds an experiment with fold 1, not 2"):
+        course.run(out, dataclasses.replace(options, fold=2))
+    with pytest.raises(LociError, match=r"--only banana: no such row \(one of: no-pretraining, vanilla"):
+        course.run(out, dataclasses.replace(options, only=("banana",)))
+
+
+def test_a_smaller_budget_is_less_text_and_as_many_questions() -> None:
+    shape, rope = DataShape(2937, 1600), next(system for system in course.SYSTEMS if system.name == "rope")
+    whole, quarter = (rope.recipe(shape, course.Options(seeds=1, budget=budget), 0) for budget in (1.0, 0.25))
+    assert quarter.stages[0].characters == whole.stages[0].characters / 4
+    assert quarter.stages[1] == whole.stages[1]
+
+
+def test_flops_are_those_of_examples_of_the_mean_length(tmp_path: Path) -> None:
+    config = GPTConfig(50, n_layer=1, n_head=2, n_embd=16, block_size=160)
+    recipe = dataclasses.replace(course_short(DataShape(2937, 2000)), model={})
+    steps = [("pretrain", 10, 10 * 64 * 80), ("finetune", 5, 10 * 64 * 80 + 5 * 64 * 50)]
+    metrics = [{"stage": name, "step": step, "characters": done, "seconds": 1.0} for name, step, done in steps]
+    spent = course._training(LoadedModel(GPT(config), Vocab.from_text("a"), {}, "", tmp_path), recipe, metrics)
+    cost = model_cost(config, 70).total
+    assert spent.characters == 15 * 64 * 70
+    assert spent.flops == pytest.approx(15 * 64 * (cost.forward_flops + cost.backward_flops))
+
+
 def test_the_funnel_keeps_what_passed_all_before() -> None:
-    corpus = Corpus.from_lines(["Ann Lee. Ann was born in York .", "Bo Ray. Bo was " + "very " * 40 + "born in Oslo ."])
+    corpus = Corpus.from_lines(["Ann Lee. Ann was born in York .", "Bo Ray. Bo was born in Oslo ."])
     people = [
         ("Ann Lee", "York", "York"),
         ("Bo Ray", "Oslo", "Oslo"),
@@ -85,20 +144,75 @@ def test_the_funnel_keeps_what_passed_all_before() -> None:
         ("Ann Lee", "York", "x"),
     ]
     rows = [Row(name, said, (truth,), name, split=HELD_OUT) for name, truth, said in people]
-    found = funnel(rows, [True, True, True, False], corpus, block_size=100)
+    found = funnel(rows, [True, False, True, True], [True, True, True, False], corpus)
     assert [step.kept.successes for step in found.steps] == [4, 3, 2, 1, 1]
     assert found.right_unwritten.successes == 1
 
 
-def test_an_answer_is_masked_in_its_own_line_within_the_room() -> None:
-    corpus = Corpus.from_lines(["York Lee. York Lee was born in York, of all places, in 1900 ."])
-    (question,) = Questions.from_pairs([("Where was York Lee born?", "York")])
-    prefix, suffix = course._masked(question, corpus, 50) or ("", "")
-    assert (prefix, len(prefix + suffix)) == (
-        "York Lee. ",
-        50,
-    )  # the first after the subject, though a part of the name
-    assert course._masked(question, corpus, 5) is None
+FAR = Corpus.from_lines(
+    [
+        "York Lee. York Lee was born in York, of all places, in 1900 .",
+        "Bo Ray. Bo was " + "very " * 40 + "born in Oslo .",
+        "Cy Fox. Cy was born in a village .",
+    ]
+)
+ASKED = Questions.from_pairs(
+    (f"Where was {line.subject} born?", place) for line, place in zip(FAR, ("York", "Oslo", "village"), strict=True)
+)
+
+
+def loaded_model(variant: str, tmp_path: Path, **sizes: int) -> LoadedModel:
+    config = GPTConfig(len(FAR.vocab), n_layer=3, n_head=2, n_embd=16, **{"block_size": 96, **sizes})
+    return LoadedModel(GPT(VARIANTS[variant].apply(config)), FAR.vocab, {}, "", tmp_path)
+
+
+def test_in_view_is_what_pretraining_asks_for_wherever_it_stands(tmp_path: Path) -> None:
+    # York is a part of the name and the village no name: neither is ever asked for. Oslo stands far along.
+    assert in_view(loaded_model("vanilla", tmp_path), FAR, ASKED) == [False, True, False]
+    for sees, expected in ((12, True), (11, False)):  # "Bo Ray⁇Oslo⁇"
+        blind = loaded_model("perceiver-course", tmp_path, bottleneck_dim=sees)
+        assert in_view(blind, FAR, ASKED)[1] is expected
+
+
+def test_an_answer_is_masked_in_its_own_line_as_in_pretraining() -> None:
+    prefix, suffix = masked_line(ASKED[0], FAR, 50) or ("", "")
+    # the first after the subject, though a part of the name
+    assert (prefix, len(prefix + suffix)) == ("York Lee. ", 50)
+    prefix, suffix = masked_line(ASKED[1], FAR, 50) or ("", "")
+    assert prefix == "Bo Ray. " + FAR.lines[1].text[: -len("Oslo .")][-42:]
+    assert suffix == ""
+    assert masked_line(Questions.from_pairs([("Where was Cy Fox born?", "Rome")])[0], FAR, 50) is None
+
+
+def test_stored_is_what_is_filled_in_or_listed_after_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prompts: list[str] = []
+
+    def says(model: GPT, asked: list[list[int]], *, max_new: int, **how: object) -> list[Generated]:
+        prompts.extend(map(FAR.vocab.decode, asked))
+        text = "Oslo" if "stop_id" in how else "Ray⁇Oslo⁇York"
+        return [Generated(tuple(FAR.vocab.encode(text)), 0.0, True) for _ in asked]
+
+    monkeypatch.setattr(stored, "generate", says)
+    model = loaded_model("perceiver-course", tmp_path, bottleneck_dim=17)
+    assert stored.is_stored(model, FAR, ASKED) == [False, True, False]
+    assert all(prompt.count("⁇") == 2 for prompt in prompts)
+    prompts.clear()
+    # 17 characters are seen: "Bo Ray⁇Ray⁇Oslo⁇", and of York Lee's list one and a half words.
+    assert stored.is_stored(model, FAR, ASKED, masked=False) == [False, True, False]
+    assert set(prompts) == {f"{line.subject}⁇" for line in FAR}
+
+
+def test_every_dev_person_whose_line_tells_can_count_as_stored(course_data: Path, tmp_path: Path) -> None:
+    corpus = Corpus.read(course_data)
+    dev = Questions.read(course_data, split="dev", subjects=corpus.by_subject)
+    told = [question for question in dev if corpus.tells(question.subject, question.answers)]
+    assert len(told) == 479
+    model = loaded_model("vanilla", tmp_path, block_size=160)
+    assert sum(in_view(model, corpus, dev)) == 479
+    for question in told:
+        prefix, suffix = masked_line(question, corpus, 126) or ("", "")
+        assert prefix.startswith(question.subject or "")
+        assert len(prefix + suffix) <= 126
 
 
 def test_bad_input_is_named_before_anything_is_written(tmp_path: Path) -> None:

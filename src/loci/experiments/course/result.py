@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loci.evaluation.error_kinds import RIGHT, ErrorFunnel, FunnelStep
-from loci.evaluation.metrics import Rate, is_right, wilson
+from loci.evaluation.metrics import Estimate, Rate, is_right, wilson
 from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
 
@@ -24,7 +24,7 @@ class Training:
     """Useful ones, padding not counted."""
     seconds: float
     flops: float
-    """Forward and backward, for the useful characters."""
+    """Forward and backward, for the useful characters of examples of the mean length."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,14 @@ class CourseRow:
     """What others report for it on the course's 500 dev names."""
     held_out: Rate
     """People it read about and was never asked about."""
+    priced: tuple[Estimate, ...] = ()
+    """Of the same people, at each of `LEVELS`: the mean of +1 for a right answer and −t/(1−t) for a wrong one."""
     by_seed: tuple[float, ...] = ()
     taught: Rate | None = None
     """People of the train questions."""
     invented: Rate | None = None
     """Names nobody wrote about: how many are answered with a known place all the same."""
+    pretrained: bool = False
     training: Training | None = None
     funnel: ErrorFunnel | None = None
     kinds: Mapping[str, int] | None = None
@@ -56,12 +59,12 @@ class CourseResult:
 
     rows: tuple[CourseRow, ...]
     data: Mapping[str, Any]
-    """Lines, train and held-out questions; whether it is the embedded world."""
+    """Lines, train and held-out questions; whether it is the embedded world; the fold asked about, None for dev."""
     seeds: int
     quick: bool
 
 
-def funnel(rows: Sequence[Row], stored: Sequence[bool], corpus: Corpus, block_size: int) -> ErrorFunnel:
+def funnel(rows: Sequence[Row], in_view: Sequence[bool], stored: Sequence[bool], corpus: Corpus) -> ErrorFunnel:
     """In the corpus → in view → stored → answered: each step keeps what passed all before it."""
     answered = [row for row in rows if row.answers]
     passed = [True] * len(answered)
@@ -73,9 +76,8 @@ def funnel(rows: Sequence[Row], stored: Sequence[bool], corpus: Corpus, block_si
 
     told = [corpus.tells(row.subject, row.answers) for row in answered]
     keep("in the corpus", told, "no line about them says it")
-    in_view = [corpus.tells(row.subject, row.answers, within=block_size) for row in answered]
-    keep("in view", in_view, f"it stands behind the first {block_size} characters of its line")
-    keep("stored", stored, "masked in its own line, it is not filled in")
+    keep("in view", in_view, "pretraining never asks for it where the model sees it")
+    keep("stored", stored, "asked for as in pretraining, it is not given")
     keep(RIGHT, [is_right(row) for row in answered], "the question does not reach it")
     unwritten = sum(is_right(row) for row, there in zip(answered, told, strict=True) if not there)
     return ErrorFunnel(tuple(steps), wilson(unwritten, len(answered)))

@@ -1,12 +1,14 @@
 """The course's table on a laptop: every variant in the published form, on the embedded world or on the course's files.
 
 Pretrain by masking on corpus lines, then finetune on the train questions while the lines go on, then answer greedily
-from the question alone: no reading, no reciting, no pseudo-labels. Budgets are in characters, so that the table
-repeats. Held-out people are those of the folder's dev file.
+from the question alone: no reading, no reciting, no pseudo-labels. Budgets are in characters, or in epochs of the train
+questions, so that the table repeats. Held-out people are those of the folder's dev file, which is a look at dev: write
+it down. With --fold a part of the train questions is held back and asked instead.
 
 examples:
   loci experiment course --quick --out course           a small world, at most five minutes a row
   loci experiment course --data DIR --seeds 1           the course's files, up to 45 minutes a row on two cores
+  loci experiment course --data DIR --seeds 1 --fold 0 --only rope --budget 0.25 --out trial     a trial on train
 """
 
 from __future__ import annotations
@@ -21,36 +23,38 @@ from typing import Any
 
 import numpy as np
 
-from loci.data.prompts import closed
 from loci.errors import LociError
+from loci.evaluation.abstention import LEVELS, cost_score
 from loci.evaluation.asking import ask_rows
 from loci.evaluation.error_kinds import ErrorClassifier
-from loci.evaluation.metrics import exact_match, most_common_answer, most_common_answer_baseline, wilson
+from loci.evaluation.metrics import Estimate, exact_match, most_common_answer, most_common_answer_baseline, wilson
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, Row, write_rows
 from loci.experiments.course.page import course_report
 from loci.experiments.course.result import CourseResult, CourseRow, Training, funnel
+from loci.experiments.course.stored import in_view, is_stored
+from loci.experiments.recall.run import held_back
 from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
-from loci.generation import generate
 from loci.model import VARIANTS
 from loci.model.cost import model_cost
 from loci.recipes import DataShape
-from loci.recipes.course import FINETUNE_EPOCHS, course_short
+from loci.recipes.course import FINETUNE_EPOCHS, SALIENT_SHARE, course_short
 from loci.recipes.demo import DEMO_WORLD
 from loci.report.parts import Report
-from loci.text.corpus import Corpus
-from loci.text.match import is_accepted, spans_of
-from loci.text.questions import Question, Questions
+from loci.text.questions import Questions
 from loci.text.strangers import Strangers
-from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import LoadedModel
 from loci.training.plan import Recipe
 from loci.training.run import PREDICTIONS, read_metrics
 from loci.training.sources import TrainingData
 
-#: On the embedded world: everybody has five lines, and the few train questions are seen often.
-QUICK_BUDGETS = ("pretrain.characters=700000", "finetune.characters=1500000")
+#: On the embedded world, as in the demo: everybody has five lines, and the few train questions are seen often, at the
+#: full rate, by a smaller model.
+QUICK = (
+    "model.n_embd=128",
+    *("pretrain.characters=700000", "pretrain.batch_size=32", "pretrain.floor=1.0"),
+    *("finetune.characters=1500000", "finetune.batch_size=32", "finetune.lr=0.003", "finetune.matrix_lr=0.02"),
+)
 N_STRANGERS, N_SHOWN = 200, 5
-ANSWER_LENGTH = 32
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,10 @@ class Options(Settings):
     """The embedded world (or --data) with small budgets, minutes a row: shows the effect and its order."""
     data: Path | None = None
     """A folder with a corpus, train questions and dev questions with answers."""
+    fold: int | None = None
+    """Which of five folds of the train questions (0 to 4) is held back and asked instead of dev, to choose by."""
+    only: tuple[str, ...] = ()
+    """Only these rows of the table, such as rope or no-pretraining."""
 
 
 @dataclass(frozen=True)
@@ -72,19 +80,25 @@ class System:
     variant: str
     published: str
     pretrained: bool = True
+    masked: bool = True
+    """Pretraining also masks spans of whole lines. A model that is blind behind its first characters sees nothing of
+    where such a span is asked for; it is asked for a line's words by its name alone."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Of the model, beyond the variant's."""
 
     def recipe(self, shape: DataShape, options: Options, seed: int) -> Recipe:
         """Its recipe under the experiment's budget."""
-        recipe = course_short(shape)
+        recipe = course_short(shape, salient=SALIENT_SHARE if self.masked else 0.0)
         if options.quick:
-            recipe = recipe.override(QUICK_BUDGETS)
+            recipe = recipe.override(QUICK)
         if not self.pretrained:
             finetune = recipe.stages[-1].with_budget(epochs=FINETUNE_EPOCHS["from scratch"])
             questions = finetune.mixture[:1]
             recipe = dataclasses.replace(recipe, steps=(dataclasses.replace(finetune, mixture=questions),))
-        recipe = Settings(budget=options.budget).budgeted(recipe, seed)  # the quick form has its own budgets, see above
+        # The quick form has its own budgets, see above; how often a question is seen stays as it is.
+        budgeted = Settings(budget=options.budget).budgeted(recipe, seed)
+        stages = zip(recipe.stages, budgeted.stages, strict=True)
+        recipe = dataclasses.replace(budgeted, steps=tuple(own if own.epochs else less for own, less in stages))
         model = {**recipe.model, **VARIANTS[self.variant].point, **self.changes}
         return dataclasses.replace(recipe, name=f"course-{self.folder}", model=model)
 
@@ -100,7 +114,13 @@ SYSTEMS = (
     System(
         "synthesizer", "each character scores the positions by itself", "synthesizer", "23.8 % (report), best 24.4 %"
     ),
-    System("perceiver as published", "blind after its latents", "perceiver-course", "5.0–6.2 % (reports), best 19.2 %"),
+    System(
+        "perceiver as published",
+        "blind after its latents; asked for words only",
+        "perceiver-course",
+        "5.0–6.2 % (reports), best 19.2 %",
+        masked=False,
+    ),
     System("perceiver", "Loci's own: causal, and reads the whole block", "perceiver", "–"),
     System("rope", "rotary positions", "rope", "median 28.9 %, best 40.4 %"),
     System("folded", "one matrix per head for queries and keys, no QK-norm", "folded", "–", changes={"qk_norm": False}),
@@ -114,11 +134,13 @@ def run(
     if options.data is None and not options.quick:
         remedy = "--data DIR names their folder; --quick uses the embedded world"
         raise LociError("the table needs the course's files", remedy=remedy)
+    systems = _chosen(systems, options.only)
     if options.data is not None:
-        _asked(options.data)  # a folder that cannot be used is named before anything is written
+        _asked(options.data, options.fold)  # a folder that cannot be used is named before anything is written
     kept = {**vars(options), "data": str(options.data.resolve()) if options.data is not None else None}
-    open_folder(out, "course", kept)
-    asked = _asked(options.data if options.data is not None else keep_world(DEMO_WORLD, out / "world"))
+    open_folder(out, "course", kept, may_change=("seeds", "only"))
+    folder = options.data if options.data is not None else keep_world(DEMO_WORLD, out / "world")
+    asked = _asked(folder, options.fold)
     rows, curves = [_baseline(asked)], []
     for system in systems:
         runs = [out / f"seed-{seed}" / system.folder for seed in options.every_seed]
@@ -129,9 +151,19 @@ def run(
         "train": len(asked.train.answered),
         "held_out": len(asked.held_out.answered),
         "embedded": options.data is None,
+        "fold": options.fold,
     }
     result = CourseResult(tuple(rows), about, len(options.every_seed), options.quick)
     return keep_report(out, course_report(result, curves))
+
+
+def _chosen(systems: Sequence[System], only: Sequence[str]) -> list[System]:
+    """The systems of these names, or of these folders; all of them where none is named."""
+    for name in only:
+        if all(name not in (system.name, system.folder) for system in systems):
+            known = ", ".join(system.folder for system in systems)
+            raise LociError(f"--only {name}: no such row", remedy=f"one of: {known}")
+    return [system for system in systems if not only or {system.name, system.folder} & set(only)]
 
 
 @dataclass(frozen=True)
@@ -156,23 +188,35 @@ class Asked:
         return ErrorClassifier(known, self.data.corpus)
 
 
-def _asked(folder: Path) -> Asked:
+def _asked(folder: Path, fold: int | None) -> Asked:
+    """With a fold, dev is not even read."""
     data = TrainingData.read(folder)
+    if data.questions is None:
+        raise LociError("train questions are needed", path=folder)
+    if fold is not None:
+        taught, asked = held_back(data.questions, fold)
+        return Asked(dataclasses.replace(data, questions=taught), taught, asked)
     held_out = Questions.read(folder, split="dev", subjects=data.corpus.by_subject)
-    if data.questions is None or not held_out.answered:
+    if not held_out.answered:
         raise LociError("train questions and dev questions with answers are needed", path=folder)
     return Asked(data, data.questions, held_out)
 
 
 def _baseline(asked: Asked) -> CourseRow:
     answers = [row.answers[0] for row in asked.train.answered]
-    said = exact_match(most_common_answer_baseline(answers, asked.held_out))
-    return CourseRow("most common place", f"always {most_common_answer(answers)}", "5.0 % (London)", said)
+    said = most_common_answer_baseline(answers, asked.held_out)
+    about = "most common place", f"always {most_common_answer(answers)}", "5.0 % (London)"
+    return CourseRow(*about, exact_match(said), _priced(said))
+
+
+def _priced(rows: Sequence[Row]) -> tuple[Estimate, ...]:
+    return tuple(cost_score(rows, level) for level in LEVELS)
 
 
 def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, hooks: Hooks) -> CourseRow:
     shape = DataShape.of(asked.data.corpus, asked.train)
     found: dict[str, list[Row]] = {split: [] for split in (TAUGHT, HELD_OUT, NEVER_READ)}
+    seen: list[bool] = []
     stored: list[bool] = []
     trainings, by_seed = [], []
     for seed, folder in enumerate(runs):
@@ -184,8 +228,10 @@ def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, h
             found[split] += said
             if split == HELD_OUT:
                 by_seed.append(exact_match(said).value)
-        stored += is_stored(loaded, asked.data.corpus, asked.held_out)
-        trainings.append(_training(loaded, read_metrics(folder)))
+        about = loaded, asked.data.corpus, asked.held_out
+        seen += [system.pretrained and shown for shown in in_view(*about)]
+        stored += is_stored(*about, masked=system.masked)
+        trainings.append(_training(loaded, recipe, read_metrics(folder)))
     places = {answer for question in asked.train for answer in question.answers}
     invented = sum(row.prediction in places for row in found[NEVER_READ])
     kinds = Counter(str(one.kind) for one in asked.classifier.classify(found[HELD_OUT]))
@@ -194,50 +240,27 @@ def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, h
         system.explanation,
         system.published,
         exact_match(found[HELD_OUT]),
+        _priced(found[HELD_OUT]),
         tuple(by_seed),
         exact_match(found[TAUGHT]),
         wilson(invented, len(found[NEVER_READ])),
+        system.pretrained,
         Training(trainings[0].parameters, *(_mean(trainings, name) for name in ("characters", "seconds", "flops"))),
-        funnel(found[HELD_OUT], stored, asked.data.corpus, loaded.model.config.block_size),
+        funnel(found[HELD_OUT], seen, stored, asked.data.corpus),
         dict(kinds.most_common()),
         tuple((row.subject or row.question, row.prediction) for row in found[NEVER_READ][:N_SHOWN]),
     )
 
 
-def _training(loaded: LoadedModel, metrics: Sequence[Mapping[str, Any]]) -> Training:
-    config, characters = loaded.model.config, metrics[-1]["characters"]
-    cost = model_cost(config).total
-    per_character = (cost.forward_flops + cost.backward_flops) / (config.block_size - 1)
-    return Training(loaded.model.n_parameters(), characters, metrics[-1]["seconds"], characters * per_character)
+def _training(loaded: LoadedModel, recipe: Recipe, metrics: Sequence[Mapping[str, Any]]) -> Training:
+    """What it took; every step has a batch of examples, on average."""
+    characters, steps = metrics[-1]["characters"], {row["stage"]: row["step"] for row in metrics}
+    examples = sum(steps[stage.name] * stage.batch_size for stage in recipe.stages)
+    length = max(1, round(characters / examples))
+    cost = model_cost(loaded.model.config, length).total
+    flops = characters * (cost.forward_flops + cost.backward_flops) / length
+    return Training(loaded.model.n_parameters(), characters, metrics[-1]["seconds"], flops)
 
 
 def _mean(trainings: Sequence[Training], name: str) -> float:
     return statistics.fmean(getattr(training, name) for training in trainings)
-
-
-def is_stored(loaded: LoadedModel, corpus: Corpus, questions: Questions) -> list[bool]:
-    """For each question with answers: whether the model fills the answer in where its own line has it masked.
-
-    That is how it was pretrained, so it tells what is stored apart from what a question can reach.
-    """
-    block = loaded.model.config.block_size
-    asked = [question for question in questions if question.answers]
-    masked = [_masked(question, corpus, block - ANSWER_LENGTH) for question in asked]
-    known = [parts is not None and not loaded.vocab.missing("".join(parts)) for parts in masked]
-    prompts = [closed(loaded.vocab, *parts).tolist() for parts, ok in zip(masked, known, strict=True) if parts and ok]
-    said = iter(generate(loaded.model, prompts, max_new=ANSWER_LENGTH, stop_id=MASK_ID) if prompts else ())
-    return [
-        ok and is_accepted(loaded.vocab.decode(next(said).ids), question.answers)
-        for question, ok in zip(asked, known, strict=True)
-    ]
-
-
-def _masked(question: Question, corpus: Corpus, room: int) -> tuple[str, str] | None:
-    """What stands before and after the answer in a line about the subject, at most `room` characters of it."""
-    for line in corpus.about(question.subject or ""):
-        body = len(line.text) - len(line.body)
-        for start, stop in spans_of(line.text[body:], question.answers[0]):
-            prefix, suffix = line.text[: body + start], line.text[body + stop :]
-            if len(prefix) <= room:
-                return prefix, suffix[: room - len(prefix)]
-    return None
