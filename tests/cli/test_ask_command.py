@@ -3,10 +3,14 @@ import json
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
-from loci.cli.ask import completions
+from loci.answering.answer import decide
+from loci.answering.confidence import NEVER, Confidence, RunCalibration, Temperature, write_calibration
+from loci.cli.ask import _show, completions
 from loci.cli.main import main
 from loci.evaluation.rows import read_rows
+from loci.training.checkpoint import load_model
 
 NAMES = ("Ann Lee", "Bo Ray", "Cy Fox", "Di Wu", "Ed Poe", "Flo Kim")
 PLACES = ("Oslo", "Rome", "Lima", "Kyiv", "Bern", "Oslo")
@@ -40,6 +44,22 @@ def test_an_answer_with_its_evidence(folder, capsys):
     assert "(she: Ann Lee)" in shown
     assert "1: Ann Lee. Ann Lee was born in «Oslo» ." in shown
     assert not any(line != line.rstrip() for line in shown.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ({"familiar": 0.99, "not_told": 0.03}, "never read about 1 %, not told 3 %, unsure 66 %"),
+        ({}, None),
+        ({"familiar": 0.99, "ranked": [("Oslo", 0.9)]}, None),
+    ],
+)
+def test_each_reason_for_silence_has_its_probability(told, shown, capsys):
+    """One line more where there is more than one reason, and none for an answer that is given."""
+    ranked = told.pop("ranked", [("Oslo", 0.3)])
+    _show(Console(highlight=False), decide("Where?", ranked, Confidence(0.5), silences={}, **told))
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[2:] == ([shown] if shown else [])
 
 
 def test_json_for_scripts_and_files_of_questions(folder, tmp_path, capsys):
@@ -81,6 +101,27 @@ def test_a_calibration_is_fitted_kept_and_used(folder, capsys):
     assert answer["threshold"] == fitted["threshold"]
     assert main(["evaluate", str(run), "--questions", str(sliced), "--calibrate", "--confidence-target", "0.9"]) == 0
     assert "confidence target 0.9" in capsys.readouterr().out
+    (run / "calibration.json").unlink()
+
+
+def test_best_answers_stand_next_to_answers_given(folder, capsys):
+    """The run knows its six answers; by its calibration none is worth giving."""
+    run, train = folder / "run", folder / "train.tsv"
+    fit, numbers = Temperature(1.0), (6, 6, 0.2, 0.2)
+    write_calibration(run, RunCalibration(fit, fit, None, 0.5, NEVER, load_model(run).hash, "x.tsv", "x", *numbers))
+    assert main(["evaluate", str(run), "--questions", str(train), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    rows, told = read_rows(found["predictions"]), found["outcomes"]
+    assert {(row.abstained, row.silence) for row in rows} == {(False, "unsure")}
+    assert (told["right"]["successes"], told["answered_rightly"]["successes"], found["correct"]) == (6, 0, 6)
+    mean = sum(dict(row.reasons)["unsure"] for row in rows) / 6
+    assert told["silences"]["unsure"]["probability"]["value"] == pytest.approx(mean)
+    assert main(["evaluate", str(run), "--questions", str(train)]) == 0
+    first, best, given, silent, *_ = capsys.readouterr().out.splitlines()
+    assert first == "exact match: 6 of 6 = 100.0 % (61.0–100.0, n = 6)"
+    assert best == "best answer right, given or not: 6 of 6 = 100.0 % (61.0–100.0, n = 6)"
+    assert given.startswith("answered at its threshold of inf: 0 of 6; rightly 0.0 % (0.0–39.0, n = 6), wrongly 0.0 %")
+    assert silent == "silent: 6 of 6, unsure 6"
     (run / "calibration.json").unlink()
 
 

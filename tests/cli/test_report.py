@@ -20,6 +20,8 @@ def test_a_page_and_a_table(folder, capsys):
     shown = capsys.readouterr().out
     assert "held-out" in shown
     assert "birth_dev" in shown
+    for column in ("best answer", "answered", "silent"):
+        assert column in shown
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 

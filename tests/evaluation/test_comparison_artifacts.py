@@ -43,7 +43,10 @@ def run(world, tmp_path):
     for name in ("birth_dev", "birth_outside"):
         rows = ask_rows(loaded, Questions.read(world / f"{name}.tsv"))
         # Untrained answers are gibberish; real places make it possible to be the nearest name's.
-        rows = [replace(row, prediction="London", probability=0.1 + 0.8 * i / len(rows)) for i, row in enumerate(rows)]
+        rows = [
+            replace(row, prediction="London", silence=None, probability=0.1 + 0.8 * i / len(rows))
+            for i, row in enumerate(rows)
+        ]
         write_rows(tmp_path / "run" / "predictions" / f"{name}.jsonl", rows)
     return tmp_path / "run"
 
@@ -68,6 +71,19 @@ def test_vectors_of_everyone_asked_wrongly_and_taught(run, world):
     assert {len(vector) for vector in entry.context.vectors.values()} == {16}
     assert entry.remarks == ()
     assert load_entries([run / "predictions" / "birth_dev.jsonl"], Sources(world))[0].context.vectors is None
+
+
+def test_nobody_is_near_an_answer_that_was_not_given_and_old_rows_are_told_of(run):
+    dev, outside = run / "predictions" / "birth_dev.jsonl", run / "predictions" / "birth_outside.jsonl"
+    outside.unlink()
+    given, *rows = sorted(read_rows(dev), key=lambda row: row.correct)
+    write_rows(dev, [given, *(replace(row, silence="unsure") for row in rows)])
+    (entry,) = load_entries([run])
+    assert given.subject in entry.context.vectors
+    assert not {row.subject for row in rows} & set(entry.context.vectors)
+    assert entry.remarks == ()
+    write_rows(dev, [replace(given, reasons=()), *rows])
+    assert "what its threshold withholds" in load_entries([run])[0].remarks[0]
 
 
 def test_files_that_changed_since_the_training_are_not_used(run, world, tmp_path):

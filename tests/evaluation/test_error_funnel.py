@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from loci.evaluation.error_kinds import error_funnel
 from loci.evaluation.rows import Row
 from loci.text.corpus import Corpus
@@ -30,6 +32,15 @@ def test_each_step_keeps_what_passed_all_before_it():
         ("answered rightly", 1),
     ]
     assert found.right_unwritten.successes == 1
+
+
+def test_what_is_right_and_withheld_is_lost_at_the_last_step():
+    found = error_funnel([ROWS[0], replace(ROWS[0], abstained=True), ROWS[1]], CORPUS)
+    assert [(step.name, step.kept.successes) for step in found.steps[-3:]] == [
+        ("model thinks of it", 3),
+        ("its best answer", 2),
+        ("answered rightly", 1),
+    ]
 
 
 def test_without_alternatives_and_with_a_window():

@@ -18,6 +18,8 @@ rows = st.builds(
     probability=st.none() | shares,
     alternatives=st.lists(st.tuples(texts, shares), max_size=3).map(tuple),
     abstained=st.booleans(),
+    silence=st.none() | texts,
+    reasons=st.lists(st.tuples(texts, shares), max_size=3).map(tuple),
     group=st.none() | texts,
     split=st.none() | texts,
     model=st.none() | texts,
@@ -44,6 +46,8 @@ def test_probability_outside_the_unit_interval(p):
         Row("q", "a", probability=p)
     with pytest.raises(LociError, match="not between 0 and 1"):
         Row("q", "a", alternatives=(("b", p),))
+    with pytest.raises(LociError, match="not between 0 and 1"):
+        Row("q", "a", reasons=(("unsure", p),))
 
 
 GOOD = {"question": "q", "prediction": "a"}
@@ -61,6 +65,7 @@ GOOD = {"question": "q", "prediction": "a"}
         ({"probability": 1.5}, "1.5 is not between 0 and 1"),
         ({"alternatives": [["a"]]}, "'alternatives' is a list of"),
         ({"alternatives": [["a", 2]]}, "2 is not between 0 and 1"),
+        ({"reasons": {"unsure": 1}}, "'reasons' is a list of"),
         ({"abstained": 1}, "'abstained' is true or false"),
         ({"split": 1}, "'split' is a text or null"),
     ],
@@ -92,11 +97,21 @@ def test_fields_of_other_systems_are_passed_over():
     assert row_from_json('{"question": "q", "prediction": "a", "beam": 3}') == Row("q", "a")
 
 
+def test_rows_of_an_earlier_version_are_read_as_they_were():
+    """They tell where the model itself was silent, but nothing of its threshold, and no probabilities of reasons."""
+    old = '{"question": "q", "prediction": "a", "probability": 0.1, "abstained": false, "silence": null}'
+    assert row_from_json(old) == Row("q", "a", probability=0.1)
+    assert not row_from_json(old).silent
+    assert row_from_json(old.replace("false", "true")).silent
+    withheld = Row("q", "a", silence="unsure", reasons=(("never read about", 0.2), ("unsure", 0.7)))
+    assert (withheld.silent, withheld.abstained) == (True, False)
+
+
 def test_rows_as_parquet(tmp_path):
     pytest.importorskip("pyarrow", reason="pyarrow is not here: pip install 'loci-lab[parquet]'")
     rows = [
         Row("q?", "Oslo", answers=("Oslo", "Kristiania"), probability=0.5, alternatives=(("Cork", 0.25),)),
-        Row("r?", "", abstained=True, silence="unsure", split="held-out"),
+        Row("r?", "", abstained=True, silence="unsure", reasons=(("unsure", 0.9),), split="held-out"),
     ]
     write_rows(tmp_path / "rows.parquet", rows)
     assert read_rows(tmp_path / "rows.parquet") == rows

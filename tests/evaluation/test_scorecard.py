@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from loci.answering.confidence import Temperature
-from loci.evaluation.error_kinds import ErrorKind
+from loci.evaluation.bias import popularity
+from loci.evaluation.error_kinds import ErrorKind, fabrication_rate
 from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import exact_match, wilson
 from loci.evaluation.rows import Row
@@ -55,8 +56,8 @@ def test_twenty_thousand_rows():
     rows = make_rows(20_000)
     card = score(rows, Context(KNOWN, corpus_of(rows)), np.random.default_rng(0))
     assert card.rows == 20_000
-    assert list(card.accuracy) == ["held-out", "never-read"]
-    assert card.accuracy["held-out"] == exact_match(row for row in rows if row.split == "held-out")
+    assert list(card.people) == ["held-out", "never-read"]
+    assert card.people["held-out"].right == exact_match(row for row in rows if row.split == "held-out")
     assert card.selective is not None
     # Confidence is honest about four people in five and worthless about the fifth.
     assert card.selective.ece == pytest.approx(0.2 * 0.5, abs=0.03)
@@ -89,10 +90,9 @@ def test_what_cannot_be_known_is_none():
     bare = [Row("q1", "a", answers=("a",)), Row("q2", "b", answers=("a",)), Row("q3", "c")]
     card = score(bare, Context(), np.random.default_rng(0))
     assert (card.selective, card.groups, card.stereotype, card.error_funnel) == (None, None, None, None)
-    assert card.accuracy == {"all": wilson(1, 2)}
-    assert card.abstention == {"all": wilson(0, 3)}
+    assert (card.people["all"].right, card.people["all"].silent) == (wilson(1, 2), wilson(0, 3))
     nothing = score([Row("q", "c")], Context(), np.random.default_rng(0))
-    assert nothing.accuracy == {}
+    assert nothing.people["all"].right.n == 0
     assert nothing.popularity is None
 
 
@@ -112,7 +112,7 @@ def test_a_silent_model_has_no_popularity():
     rows = [replace(row, abstained=True) for row in make_rows(50)]
     card = score(rows, Context(KNOWN), np.random.default_rng(0))
     assert card.popularity is None
-    assert card.abstention["held-out"].value == 1
+    assert card.people["held-out"].silent.value == 1
     assert card.error_kinds["held-out"][ErrorKind.WITHHELD].value == 1
 
 
@@ -134,9 +134,26 @@ def test_json_data():
         to_json(object())
 
 
-def test_reasons_for_silence_are_counted_by_split():
-    rows = make_rows(10)
-    rows[0] = replace(rows[0], abstained=True, silence="never read about")
-    rows[1] = replace(rows[1], abstained=True)
-    card = score(rows, Context({}, None), np.random.default_rng(0))
-    assert card.silences == {"never-read": {"never read about": 1}}
+def test_what_a_run_withholds_at_its_threshold_is_not_given():
+    """Errors, groups, popularity and the funnel count answers given; probabilities are judged of all best answers."""
+    rows = make_rows(400)
+    held = [replace(row, silence="unsure") if row.probability < 0.5 else row for row in rows]
+    context, given = Context(KNOWN, corpus_of(rows)), [row for row in rows if row.probability >= 0.5]
+    card, plain = (score(some, context, np.random.default_rng(0)) for some in (held, rows))
+    told = [row for row in given if row.split == "held-out"]
+    wrong = sum(not row.correct for row in told)
+    assert (
+        fabrication_rate(card.error_kinds["held-out"]).successes
+        == wrong
+        == card.people["held-out"].answered_wrongly.successes
+    )
+    assert card.error_kinds["held-out"][ErrorKind.WITHHELD] == card.people["held-out"].silent
+    assert card.popularity == popularity(told)
+    assert sum(group.accuracy.successes for group in card.groups.groups) == len(told) - wrong
+    assert card.stereotype.share.n == sum(not row.correct for row in given)
+    steps = {step.name: step.kept.successes for step in card.error_funnel.steps}
+    assert steps["its best answer"] == plain.error_funnel.steps[-1].kept.successes > steps["answered rightly"]
+    assert (card.selective.ece, card.selective.curve.aurc) == (plain.selective.ece, plain.selective.curve.aurc)
+    ours, theirs = card.selective.costs[0], plain.selective.costs[0]
+    assert (ours.threshold, ours.with_threshold) == (theirs.threshold, theirs.with_threshold)
+    assert ours.as_given.value > theirs.as_given.value

@@ -2,6 +2,7 @@ import json
 import math
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from loci.evaluation.comparison.artifacts import Sources, load_entries, read_gro
 from loci.evaluation.comparison.comparison import compare
 from loci.evaluation.comparison.entries import Entry, read_entries
 from loci.evaluation.error_kinds import ErrorKind
+from loci.evaluation.metrics import wilson
 from loci.evaluation.rows import Row, read_rows, split_of, write_rows
 from loci.report.comparison.examples import chosen_rows
 from loci.report.comparison.page import comparison_report, headline
@@ -105,10 +107,7 @@ def test_a_validation_slice_is_not_counted_among_the_held_out_people(tmp_path):
         tmp_path / "strong", birth_dev=rows_of(reversed(DEV), DEV[:14]), validation=rows_of([*both, *SLICE], {*SLICE})
     )
     found = compare(load_entries([weak, strong]), np.random.default_rng(0))
-    assert [(card.accuracy["held-out"].successes, card.accuracy["held-out"].n) for card in found.cards] == [
-        (6, 20),
-        (14, 20),
-    ]
+    assert [card.people["held-out"].right for card in found.cards] == [wilson(6, 20), wilson(14, 20)]
     assert [card.rows for card in found.cards] == [20, 20]
     (test,) = found.pairwise
     assert (test.test.n, test.test.both, test.test.only_first, test.test.only_second) == (20, 6, 0, 8)
@@ -240,7 +239,7 @@ def test_a_run_on_a_world_needs_no_flags(folder, tmp_path):
 def test_the_comparison_finds_what_was_put_in(computed):
     weak, strong = computed.cards
     assert computed.split == "held-out"
-    assert strong.accuracy["held-out"].low > weak.accuracy["held-out"].high
+    assert strong.people["held-out"].right.low > weak.people["held-out"].right.high
     assert computed.pairwise[0].p_value < 0.001
     assert computed.pairwise[0].difference.value > 0
     assert weak.selective.temperature.calibrator.value > strong.selective.temperature.calibrator.value
@@ -266,7 +265,8 @@ def test_the_better_run_stands_first_whatever_the_order(computed, folder):
 def test_all_numbers_are_json(computed):
     text = json.dumps(computed.as_dict(), allow_nan=False)
     data = json.loads(text)
-    assert data["runs"][1]["accuracy"]["held-out"]["value"] == computed.cards[1].accuracy["held-out"].value
+    right = computed.cards[1].people["held-out"].right
+    assert data["runs"][1]["people"]["held-out"]["right"]["value"] == right.value
     assert data["pairwise"][0]["second"] == "strong"
 
 
@@ -314,6 +314,54 @@ def test_runs_with_no_question_in_common_are_not_tested(tmp_path):
     found = compare(load_entries([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]), np.random.default_rng(0))
     assert found.pairwise == ()
     assert "no run more" in comparison_report(found).page().html()
+
+
+def silent_about(people, reason, p):
+    """Best answers that are right and withheld."""
+    return [replace(row, silence=reason, reasons=((reason, p),)) for row in rows_of(people, people)]
+
+
+def test_both_columns_and_the_reasons_for_silence_of_all_people(tmp_path):
+    held_out = [
+        *rows_of(DEV[:12], DEV[:10]),
+        *silent_about(DEV[12:17], "unsure", 0.6),
+        *silent_about(DEV[17:], "not told", 0.9),
+    ]
+    outside = silent_about(SLICE, "never read about", 0.98)
+    folder = asked_files(
+        tmp_path / "run", birth_dev=held_out, birth_outside=[replace(row, answers=()) for row in outside]
+    )
+    other = asked_files(tmp_path / "other", birth_dev=rows_of(DEV, DEV[:18]))
+    found = compare(load_entries([folder, other]), np.random.default_rng(0))
+    assert found.pairwise[0].test.both + found.pairwise[0].test.only_first == 18  # best answers, also those withheld
+    report = comparison_report(found)
+    assert report.cards[0][1] == wilson(18, 20)
+    assert "answered rightly 50.0 %, wrongly 10.0 %" in report.cards[0][2]
+    accuracy, silences = report.sections[0].tables[:2]
+    assert accuracy.headers == ["run", "people", "best answer right", "answered rightly", "answered wrongly", "silent"]
+    cells = {row[1]: row[2:] for row in accuracy.rows[:3]}
+    assert cells == {
+        "taught: not asked": [None] * 4,
+        "held-out": [wilson(18, 20), wilson(10, 20), wilson(2, 20), wilson(8, 20)],
+        "never read about": [wilson(0, 0), wilson(0, 30), wilson(0, 30), wilson(30, 30)],
+    }
+    assert [(*row[1:4], str(row[5])[:4]) for row in silences.rows] == [
+        ("held-out", "not told", 3, "90.0"),
+        ("held-out", "unsure", 5, "60.0"),
+        ("never read about", "never read about", 30, "98.0"),
+    ]
+    text = report.page().html()
+    assert "(would have said Oslo; never read about 98\u00a0%)" in text
+    made_up = next(section for section in report.sections if section.title == "Made-up answers").tables[0]
+    assert [row[2] for row in made_up.rows[:2]] == [wilson(2, 20), wilson(0, 30)]
+
+
+def test_a_silence_that_follows_a_new_name_is_a_change(tmp_path):
+    before = rows_of(DEV, DEV)
+    write_rows(tmp_path / "a.jsonl", before)
+    after = [replace(row, silence="unsure") for row in before]
+    found = compare(load_entries([tmp_path / "a.jsonl"]), np.random.default_rng(0), renamed=(before, after))
+    assert (found.renamed.changed.value, found.renamed.right_after.value) == (1, 0)
 
 
 def test_nothing_to_compare(tmp_path):

@@ -214,6 +214,8 @@ def _show(console: Console, answer: Answer) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
+    from loci.answering.answer import share
+
     def line(text: Text, indent: int) -> None:
         console.print(Padding(text, (0, 0, 0, indent), expand=False))
 
@@ -223,6 +225,9 @@ def _show(console: Console, answer: Answer) -> None:
     line(question, 0)
     said = Text(answer.said, style="bold green" if answer.known else "bold yellow")
     line(said.append(f"  {answer.why}", style="not bold default"), 2)
+    if answer.silence is not None and len(answer.reason_probabilities) > 1:
+        reasons = (f"{reason} {share(p)}" for reason, p in answer.reason_probabilities.items())
+        line(Text(", ".join(reasons), style="dim"), 2)
     if answer.alternatives:
         line(Text(f"or {answer.others}", style="dim"), 2)
     if answer.recited is not None:

@@ -131,6 +131,7 @@ def evaluate(
 
 def _figures(found: Evaluation) -> dict[str, Any]:
     from loci.evaluation.metrics import by_relation
+    from loci.evaluation.outcomes import outcomes
 
     rate = found.accuracy
     result: dict[str, Any] = {"questions": len(found.rows), "scored": rate.n, "correct": rate.successes}
@@ -142,12 +143,13 @@ def _figures(found: Evaluation) -> dict[str, Any]:
     if found.answered is not None and found.accuracy_if_answered is not None:
         given = found.accuracy_if_answered
         result["answered"] = found.answered.successes
-        result |= {"answered_scored": given.n, "answered_correct": given.successes}
+        result |= {"answered_scored": given.n, "answered_correct": given.successes, "outcomes": outcomes(found.rows)}
     return result
 
 
 def _sentences(found: Evaluation) -> Iterator[str]:
     from loci.evaluation.metrics import by_relation
+    from loci.evaluation.outcomes import outcomes
 
     rate, worth, silent = found.accuracy, found.probabilities, sum(row.abstained for row in found.rows)
     if rate.n:
@@ -159,9 +161,14 @@ def _sentences(found: Evaluation) -> Iterator[str]:
     if unread := sum(answer.silence == "unreadable" for answer in found.answers):
         yield f"could not be read: {unread} (loci ask says why)"
     if found.answered is not None:
-        threshold = found.answers[0].threshold
-        given = f"; right among them: {found.accuracy_if_answered}" if rate.n else ""
-        yield f"answered at its threshold of {threshold:.2f}: {found.answered.successes} of {found.answered.n}{given}"
+        became, told = outcomes(found.rows), f"{found.answered.successes} of {found.answered.n}"
+        if rate.n:
+            yield f"best answer right, given or not: {became.right.successes} of {became.right.n} = {became.right}"
+            told += f"; rightly {became.answered_rightly}, wrongly {became.answered_wrongly}"
+        yield f"answered at its threshold of {found.answers[0].threshold:.2f}: {told}"
+        if became.silences:
+            reasons = (f"{reason} {why.rate.successes}" for reason, why in became.silences.items())
+            yield f"silent: {became.silent.successes} of {became.silent.n}, {', '.join(reasons)}"
     if worth is not None:
         yield (
             f"probabilities: Brier {worth.brier}; ECE {worth.ece:.3f}; "

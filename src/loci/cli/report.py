@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from loci.errors import LociError
+
+if TYPE_CHECKING:
+    from loci.evaluation.metrics import Rate
 
 
 def report(
@@ -57,6 +60,7 @@ def report(
     from loci.evaluation.comparison.comparison import compare
     from loci.evaluation.rows import read_rows
     from loci.report.comparison.page import comparison_report
+    from loci.report.comparison.wording import OUTCOMES, headers
 
     entries = load_entries(runs, Sources(corpus, train, groups, places, window))
     renamed = (read_rows(pairs[0]), read_rows(pairs[1])) if pairs is not None else None
@@ -70,14 +74,24 @@ def report(
         return
     written = comparison_report(found, title=title, seed=seed).page().write(out)
     rows = [
-        ("" if number else entry.name, split, entry.files[split], rate)
+        (
+            "" if number else entry.name,
+            f"{split}, n = {own.silent.n:,}\n{entry.files[split]}",
+            *(_cell(getattr(own, name)) for name in OUTCOMES),
+        )
         for _, entry, card in found
-        for number, (split, rate) in enumerate(card.accuracy.items())
+        for number, (split, own) in enumerate(card.people.items())
     ]
-    print_table(("run", "people", "questions", "exact match"), rows)
+    columns = ("run", "people, questions", *headers(OUTCOMES))
+    print_table(["\n".join(column.rsplit(" ", 1)) for column in columns], rows)
     for remark in found.remarks:
         print(f"loci report: {remark}", file=sys.stderr)
     for entry in found.entries:
         if (calibration := entry.context.calibration) is not None:
             print(f"{entry.name}: with its calibration, fitted on {calibration.questions}")
     print(written)
+
+
+def _cell(rate: Rate) -> str | None:
+    """The interval stands below its share: all columns fit a terminal."""
+    return f"{100 * rate.value:.1f} %\n{100 * rate.low:.1f}–{100 * rate.high:.1f}" if rate.n else None

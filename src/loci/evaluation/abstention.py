@@ -134,7 +134,7 @@ def abstention_rate(rows: Iterable[Row]) -> Rate:
 
 @dataclass(frozen=True)
 class CostScore:
-    """The score at one confidence target as the rows stand, and with a threshold chosen on other rows."""
+    """The score at one confidence target as the run answers, and with a threshold chosen on other rows."""
 
     level: float
     as_given: Estimate
@@ -150,12 +150,13 @@ def cost_scores(validation: ScoreArrays, test: ScoreArrays, levels: Sequence[flo
 
 def cost_score_at(test: ScoreArrays, level: float, threshold: float) -> CostScore:
     """The score at one confidence target with and without a given threshold."""
-    silent = test.withheld if test.withheld is not None else np.zeros(len(test), dtype=np.bool_)
     points = np.where(test.right, 1.0, -wrong_cost(level))
-    held = silent | (test.confidence < threshold)
+    held = test.confidence < threshold
+    if test.withheld is not None:
+        held |= test.withheld
     return CostScore(
         level,
-        mean_estimate(np.where(silent, 0.0, points)),
+        mean_estimate(points if test.silent is None else np.where(test.silent, 0.0, points)),
         threshold,
         mean_estimate(np.where(held, 0.0, points)),
         wilson(int((~held).sum()), len(held)),

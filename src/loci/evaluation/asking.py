@@ -39,8 +39,8 @@ def rows_of(
 ) -> list[Row]:
     """Answers as rows. The probabilities are the model's own, so that calibrations can be fitted and judged on them.
 
-    A row abstained where the model itself was silent; what a threshold would withhold is left to whoever reads it,
-    unless `withhold` asks for silence where the run would be silent.
+    A row tells by `silence` where the run gives no answer. It abstained only where the model itself was silent, so that
+    other thresholds can be judged; with `withhold` wherever the run is silent.
     """
     return [
         Row(
@@ -51,8 +51,10 @@ def rows_of(
             relation=answer.relation,
             probability=answer.raw_probability,
             alternatives=tuple((other.text, other.raw_probability) for other in answer.alternatives),
-            abstained=(silent := answer.declined or (withhold and not answer.known)),
-            silence=answer.silence if silent else None,
+            abstained=answer.declined or (withhold and not answer.known),
+            silence=answer.silence,
+            # What a model adds up may round to a hair above 1.
+            reasons=tuple((reason, min(1.0, p)) for reason, p in answer.reason_probabilities.items()),
             split=split,
             questions_hash=questions.hash,
             model=model,

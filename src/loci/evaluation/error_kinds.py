@@ -226,8 +226,8 @@ def error_funnel(rows: Sequence[Row], corpus: Corpus, window: int | None = None)
     """The funnel of the rows with answers. `window`: how many characters of a line the model was ever shown.
 
     Each step keeps the questions that passed all steps before it, so what is lost between two steps has one cause:
-    nothing was written, it was written out of reach, the model never thought of it, or it chose something else. What
-    the text leaves is the ceiling of any model.
+    nothing was written, it was written out of reach, the model never thought of it, it chose something else, or it was
+    silent. What the text leaves is the ceiling of any model.
     """
     rows = [row for row in rows if row.answers]
     n = len(rows)
@@ -246,6 +246,8 @@ def error_funnel(rows: Sequence[Row], corpus: Corpus, window: int | None = None)
         keep(f"within {window} characters", seen, "it stands too far along")
     if any(row.alternatives for row in rows):
         keep("model thinks of it", [considered(row) for row in left], "not among its candidates")
+    if any(row.abstained for row in rows):
+        keep("its best answer", [row.correct is True for row in left], "another answer seemed likelier")
     keep(RIGHT, [is_right(row) for row in left], "another answer, or none, was given")
     unwritten = sum(is_right(row) for row in rows if id(row) not in in_text)
     return ErrorFunnel(tuple(steps), wilson(unwritten, n))

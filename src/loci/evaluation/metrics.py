@@ -208,10 +208,12 @@ class ScoreArrays:
     confidence: NDArray[np.float64]
     withheld: NDArray[np.bool_] | None = None
     """Whether the row abstained; None when none did."""
+    silent: NDArray[np.bool_] | None = None
+    """Whether no answer was given, at the run's own threshold too; None when all were."""
 
     def __post_init__(self) -> None:
         assert self.right.shape == self.confidence.shape
-        assert self.withheld is None or self.withheld.shape == self.right.shape
+        assert all(found is None or found.shape == self.right.shape for found in (self.withheld, self.silent))
         assert self.right.ndim == 1
 
     def __len__(self) -> int:
@@ -230,7 +232,8 @@ def score_arrays(rows: Sequence[Row]) -> ScoreArrays:
     right = np.fromiter((row.correct is True for row in scored), dtype=np.bool_, count=len(scored))
     confidence = np.fromiter((row.probability for row in scored), dtype=np.float64, count=len(scored))
     withheld = np.fromiter((row.abstained for row in scored), dtype=np.bool_, count=len(scored))
-    return ScoreArrays(right, confidence, withheld if withheld.any() else None)
+    silent = np.fromiter((row.silent for row in scored), dtype=np.bool_, count=len(scored))
+    return ScoreArrays(right, confidence, *(found if found.any() else None for found in (withheld, silent)))
 
 
 def has_probabilities(rows: Sequence[Row]) -> bool:

@@ -46,7 +46,7 @@ class Row:
     alternatives: tuple[tuple[str, float], ...] = ()
     """Other answers with their probabilities, the most probable first."""
     abstained: bool = False
-    """The model (or a threshold) said "I don't know"; `prediction` keeps what it would have said."""
+    """The model itself said "I don't know"; `prediction` keeps what it would have said."""
     group: str | None = None
     """A group to compare by, such as the origin of a name."""
     split: str | None = None
@@ -60,14 +60,20 @@ class Row:
     relation: str | None = None
     """Which relation the question is about, such as "birthplace"."""
     silence: str | None = None
-    """Why it abstained: "never read about", "not told" or "unsure"."""
+    """Why no answer was given, by the model itself or at the run's threshold: "never read about", "not told", "unsure"
+    or "unreadable"; None for an answer that was given."""
+    reasons: tuple[tuple[str, float], ...] = ()
+    """Each reason for silence with its probability, also where an answer was given."""
 
     def __post_init__(self) -> None:
-        for p in (self.probability, *(p for _, p in self.alternatives)):
+        for p in (self.probability, *(p for _, p in (*self.alternatives, *self.reasons))):
             if p is not None and not 0 <= p <= 1:  # NaN is not either
                 raise LociError(f"probability {p!r} is not between 0 and 1")
-        if self.silence is not None and not self.abstained:
-            raise LociError("a row that gives a reason for silence must have abstained")
+
+    @property
+    def silent(self) -> bool:
+        """Whether no answer was given: the model abstained, or its answer was below the run's threshold."""
+        return self.abstained or self.silence is not None
 
     @property
     def correct(self) -> bool | None:
@@ -121,9 +127,9 @@ def _values(row: Row) -> dict[str, Any]:
 
 
 def _as_columns(row: Row) -> dict[str, Any]:
-    """A row with alternatives as records: a column has one kind of value."""
-    alternatives = [{"text": text, "probability": p} for text, p in row.alternatives]
-    return {**_values(row), "answers": list(row.answers), "alternatives": alternatives}
+    """A row with its pairs as records: a column has one kind of value."""
+    pairs = {name: [{"text": text, "probability": p} for text, p in getattr(row, name)] for name in _PAIRS}
+    return {**_values(row), "answers": list(row.answers), **pairs}
 
 
 def _rows_of_parquet(path: Path) -> list[Row]:
@@ -141,9 +147,9 @@ def _rows_of_parquet(path: Path) -> list[Row]:
         raise LociError(f"cannot be read as Parquet: {reason}", path=path, remedy=_REMEDY) from None
     rows = []
     for number, data in enumerate(found, start=1):
-        pairs = [[one.get("text"), one.get("probability")] for one in data.get("alternatives") or ()]
+        pairs = {name: [[*map(one.get, ("text", "probability"))] for one in data.get(name) or ()] for name in _PAIRS}
         try:
-            rows.append(row_from_json(json.dumps({**data, "alternatives": pairs}, ensure_ascii=False)))
+            rows.append(row_from_json(json.dumps({**data, **pairs}, ensure_ascii=False)))
         except (LociError, TypeError) as error:
             raise LociError(f"row {number}: {error}", path=path, remedy=_REMEDY) from None
     return rows
@@ -184,7 +190,8 @@ def row_from_json(line: str, *, question: str | None = None) -> Row:
             # Places, relations and hashes come again and again: a million rows hold each once.
             values[name] = sys.intern(value) if isinstance(value, str) and name != "question" else value
     values["answers"] = tuple(map(sys.intern, values.get("answers", ())))
-    values["alternatives"] = tuple((sys.intern(text), p) for text, p in values.get("alternatives", ()))
+    for name in _PAIRS:
+        values[name] = tuple((sys.intern(text), p) for text, p in values.get(name, ()))
     return Row(**values)
 
 
@@ -203,13 +210,14 @@ def _is_list_of_pairs(value: object) -> bool:
     )
 
 
+_PAIRS = ("alternatives", "reasons")
 _TEXT_OR_NULL = ("a text or null", lambda value: value is None or isinstance(value, str))
 _OTHERS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "question": ("a text", lambda value: isinstance(value, str)),
     "prediction": ("a text", lambda value: isinstance(value, str)),
     "answers": ("a list of texts", _is_list_of_texts),
     "probability": ("a number or null", lambda value: value is None or _is_number(value)),
-    "alternatives": ("a list of [text, probability] pairs", _is_list_of_pairs),
+    **dict.fromkeys(_PAIRS, ("a list of [text, probability] pairs", _is_list_of_pairs)),
     "abstained": ("true or false", lambda value: isinstance(value, bool)),
 }
 _FIELDS = {field.name: _OTHERS.get(field.name, _TEXT_OR_NULL) for field in fields(Row)}

@@ -6,7 +6,6 @@ nothing of files, pages or other systems.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loci.answering.confidence import RunCalibration
-from loci.evaluation.abstention import abstention_rate
 from loci.evaluation.bias import GroupReport, OriginMatch, Popularity, group_report, popularity, stereotype
 from loci.evaluation.error_kinds import (
     ErrorClassifier,
@@ -24,7 +22,8 @@ from loci.evaluation.error_kinds import (
     kinds_by_split,
     nearest_name_by_chance,
 )
-from loci.evaluation.metrics import Rate, by_split, exact_match, has_probabilities, scorable
+from loci.evaluation.metrics import Rate, by_split, has_probabilities, scorable
+from loci.evaluation.outcomes import Outcomes, as_given, outcomes
 from loci.evaluation.rows import TAUGHT, UNKNOWABLE, Row
 from loci.evaluation.selective import SelectivePrediction, selective_prediction
 from loci.text.corpus import Corpus
@@ -54,10 +53,8 @@ class Scorecard:
     """One system, scored."""
 
     rows: int
-    accuracy: Mapping[str, Rate]
-    abstention: Mapping[str, Rate]
-    silences: Mapping[str, Mapping[str, int]]
-    """Split → reason for silence → how often, where rows give a reason."""
+    people: Mapping[str, Outcomes]
+    """Split → best answers, answers given, silences. `selective` judges best answers, all below answers given."""
     selective: SelectivePrediction | None
     error_kinds: Mapping[str, Mapping[ErrorKind, Rate]]
     nearest_name_by_chance: Mapping[str, float]
@@ -75,20 +72,14 @@ def not_taught(rows: Sequence[Row]) -> list[Row]:
 
 def score(rows: Sequence[Row], context: Context, rng: np.random.Generator) -> Scorecard:
     """Score one system's rows. Probabilities, bias and the funnel are judged on people not asked about in training."""
-    fair = not_taught(rows)
-    knowable = [row for row in fair if row.split not in UNKNOWABLE]
-    classified = ErrorClassifier(context.known, context.corpus, context.vectors, places=context.places).classify(rows)
+    given, fair = as_given(rows), not_taught(rows)
+    knowable = [row for row in not_taught(given) if row.split not in UNKNOWABLE]
+    classified = ErrorClassifier(context.known, context.corpus, context.vectors, places=context.places).classify(given)
     has_groups = any(row.group is not None for row in knowable)
     answered = any(row.answers and not row.abstained for row in knowable)
     return Scorecard(
         rows=len(rows),
-        accuracy={split: exact_match(members) for split, members in by_split(scorable(rows)).items()},
-        abstention={split: abstention_rate(members) for split, members in by_split(rows).items()},
-        silences={
-            split: dict(Counter(row.silence for row in members if row.silence is not None))
-            for split, members in by_split(rows).items()
-            if any(row.silence is not None for row in members)
-        },
+        people={split: outcomes(members) for split, members in by_split(rows).items()},
         selective=selective_prediction(fair, rng, calibration=context.calibration, fitted_on=context.fitted_on)
         if has_probabilities(fair)
         else None,
@@ -96,6 +87,6 @@ def score(rows: Sequence[Row], context: Context, rng: np.random.Generator) -> Sc
         nearest_name_by_chance=nearest_name_by_chance(classified),
         groups=group_report(knowable, rng) if has_groups else None,
         popularity=popularity(knowable) if answered else None,
-        stereotype=stereotype(fair, rng) if has_groups else None,
+        stereotype=stereotype(not_taught(given), rng) if has_groups else None,
         error_funnel=error_funnel(knowable, context.corpus, context.window) if context.corpus and knowable else None,
     )

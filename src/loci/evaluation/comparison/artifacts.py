@@ -77,6 +77,8 @@ class _Loader:
             entry = with_groups(entry, self._once(read_groups, groups))
         known = _known(entry.rows, train)
         calibration, fitted_on = _calibration(entry, remarks)
+        if any(row.model and not row.reasons and not row.silent for row in entry.rows):  # of an earlier version
+            remarks.append("rows do not tell what its threshold withholds, so that counts as given: evaluate again")
         context = Context(
             known={subject: answer for subject, (_, answer) in known.items()},
             corpus=corpus,
@@ -164,7 +166,7 @@ def _hash(rows: Sequence[Row]) -> str | None:
 
 def _vectors(entry: Entry, taught: Mapping[str, str], remarks: list[str]) -> Mapping[str, NDArray[np.floating]] | None:
     # Only a wrong answer can be the nearest name's; and without people taught about nothing is near anything.
-    asked = {row.subject: row.question for row in entry.rows if row.subject and not row.abstained and not is_right(row)}
+    asked = {row.subject: row.question for row in entry.rows if row.subject and not row.silent and not is_right(row)}
     weights = _weights(entry)
     if not entry.path.is_dir() or not taught or not asked or not weights:
         return None

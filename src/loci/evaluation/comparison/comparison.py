@@ -18,6 +18,7 @@ from loci.evaluation.bias import Counterfactual, counterfactual, pair_up, typica
 from loci.evaluation.comparison.entries import Entry
 from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import Estimate, Rate, most_common_answer, scorable, wilson
+from loci.evaluation.outcomes import as_given, best_answers
 from loci.evaluation.rows import HELD_OUT, TAUGHT, Row
 from loci.evaluation.scorecard import Context, Scorecard, score
 from loci.evaluation.significance import McNemar, holm, mcnemar, paired, paired_bootstrap
@@ -25,7 +26,7 @@ from loci.evaluation.significance import McNemar, holm, mcnemar, paired, paired_
 
 @dataclass(frozen=True)
 class Pairwise:
-    """Two entries on the same questions of the headline's split; p is corrected for the number of tests."""
+    """The best answers of two entries to the same questions of the headline's split; p is corrected for all tests."""
 
     first: str
     second: str
@@ -97,7 +98,7 @@ def compare(
         pairwise=tuple(_pairwise(entries, split, rng)),
         split=split,
         baseline=_baseline(entries[0].rows, entries[0].context),
-        renamed=counterfactual(pair_up(*renamed), typical_answers([*entries[0].rows, *renamed[0]]))
+        renamed=counterfactual(pair_up(*map(as_given, renamed)), typical_answers([*entries[0].rows, *renamed[0]]))
         if renamed
         else None,
         remarks=(*(remark for entry in entries for remark in entry.remarks), *_which_questions(entries, split)),
@@ -129,8 +130,8 @@ def _which_questions(entries: Sequence[Entry], split: str) -> list[str]:
 
 
 def _of_split(rows: Sequence[Row], split: str) -> list[Row]:
-    """The scorable rows of a split, and those that tell none: pairing them by their questions finds what they share."""
-    return [row for row in scorable(rows) if row.split is None or row.split == split]
+    """The best answers of a split, and those that tell none: pairing them by their questions finds what they share."""
+    return best_answers(row for row in scorable(rows) if row.split is None or row.split == split)
 
 
 def _pairwise(entries: Sequence[Entry], split: str, rng: np.random.Generator) -> list[Pairwise]:

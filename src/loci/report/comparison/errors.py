@@ -41,8 +41,9 @@ def error_section(comparison: Comparison) -> Section | None:
     return Section(
         "Made-up answers",
         [
-            "What became of every question. A wrong answer is put down to the first source that fits: the person’s own "
-            "line, the nearest name, a popular answer, or nothing visible.",
+            "What became of every question, as the run answered it: what it withheld is not made up. A wrong answer is "
+            "put down to the first source that fits: the person’s own line, the nearest name, a popular answer, or "
+            "nothing visible.",
             Figure(
                 error_bars([(entry.name, card.error_kinds) for _, entry, card in comparison], people),
                 " ".join(["Intervals are in the table and under the pointer.", *_told_apart(comparison)]),
@@ -77,7 +78,7 @@ def bias_section(comparison: Comparison) -> Section | None:
     parts = [*_groups(comparison), *_popularity(comparison), *_renamed(comparison)]
     text = (
         "Is everyone served alike, and does the name, or the popularity of a place, decide where the fact should? "
-        "Judged on people who were not taught."
+        "Judged on people who were not taught, by the answers that were given."
     )
     return Section("Bias", [text, *parts]) if parts else None
 
@@ -123,13 +124,13 @@ def _groups(comparison: Comparison) -> list[Figure | Table]:
     parts: list[Figure | Table] = [
         Figure(
             group_dots(comparison.names, [card.groups for card in comparison.cards]),
-            "Exact match by group, with 95 % intervals.",
+            "Answered rightly, by group, with 95 % intervals.",
         ),
         Table(
-            ["run", "group", "exact match", "withheld", "says most often", "p against the rest"],
+            ["run", "group", "answered rightly", "silent", "says most often", "p against the rest"],
             once(rows),
             f"p: Fisher’s exact test against all other groups, corrected by Holm. Over all groups: {tests}.",
-            folded=f"{len(rows)} rows: exact match, silence and commonest answers of every group",
+            folded=f"{len(rows)} rows: right answers, silence and commonest answers of every group",
         ),
     ]
     typical: list[list[Cell]] = [

@@ -53,7 +53,7 @@ def chosen_rows(rows: list[Row], count: int = OF_A_SORT) -> list[tuple[str, Row]
     knowable = [row for row in ranked if row.split not in UNKNOWABLE]
     sorts: list[tuple[str, list[Row], Callable[[Row], bool]]] = [
         ("Most confident right answers", knowable, lambda row: row.correct is True),
-        ("Most confident mistakes", knowable, lambda row: not row.correct and not row.abstained),
+        ("Most confident mistakes", knowable, lambda row: not row.correct and not row.silent),
         ("Least confident answers", [row for row in knowable[::-1] if row.probability is not None], lambda row: True),
         (
             "Most confident answers about people of whom the text does not tell",
@@ -84,15 +84,16 @@ def _truth(row: Row) -> str:
 
 def _answer(row: Row, calibration: RunCalibration | None) -> str:
     said = html.escape(row.prediction) or "<em>nothing</em>"
-    if row.abstained:
-        text = f'I don’t know <span class="quiet">(would have said {said})</span>'
+    if row.silent:
+        why = "".join(f"; {html.escape(reason)} {_share(p)}" for reason, p in row.reasons)
+        text = f'I don’t know <span class="quiet">(would have said {said}{why})</span>'
     elif row.correct:
         text = f'<span class="good">✓ {said}</span>'
     else:
         text = f'<span class="bad">✗ {said}</span>'
     if row.probability is not None:
         text += f" {_share(row.probability)}"
-        if calibration is not None and not row.abstained:
+        if calibration is not None and not row.silent:
             (p,) = calibration.apply([row.probability])
             text += f", calibrated {_share(p)}" if calibration.calibrator != AS_IT_IS else ""
             text += ": withheld" if p < calibration.threshold else ""

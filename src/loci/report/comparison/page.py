@@ -10,12 +10,25 @@ import itertools
 
 from loci.evaluation.comparison.comparison import Comparison, Pairwise
 from loci.evaluation.metrics import Estimate, Rate, by_relation
+from loci.evaluation.outcomes import best_answers
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNKNOWABLE
 from loci.evaluation.scorecard import Scorecard
 from loci.report.comparison.errors import bias_section, error_section
 from loci.report.comparison.examples import example_section
 from loci.report.comparison.selective import selective_sections
-from loci.report.comparison.wording import listed, p_value, people, percent, points, swatch
+from loci.report.comparison.wording import (
+    OUTCOMES,
+    headers,
+    listed,
+    meanings,
+    once,
+    p_value,
+    people,
+    percent,
+    points,
+    share,
+    swatch,
+)
 from loci.report.figures.knowledge import funnel_bars, loss_curves, rate_bars
 from loci.report.page import Cell, Markup
 from loci.report.parts import Figure, Report, Section, Table, interval
@@ -31,12 +44,16 @@ def headline(comparison: Comparison) -> str:
 
 
 def cards(comparison: Comparison) -> list[tuple[str, Cell, str]]:
-    """The headline accuracy of every run with what it does about other people, and the baseline's."""
+    """How often every run's best answer is right, what it gives, and what it does about other people; the baseline."""
     others = [split for split in (TAUGHT, HELD_OUT, NEVER_READ) if split != comparison.split]
     found: list[tuple[str, Cell, str]] = []
     for _, entry, card in comparison:
-        rate = card.accuracy.get(comparison.split)
-        note = [f"{people(comparison.split)}: {interval(rate)}"]
+        own = card.people.get(comparison.split)
+        rate = own.right if own is not None else None
+        note = [f"{people(comparison.split)}, best answer: {interval(rate)}"]
+        if own is not None and own.silent.successes:
+            rightly, wrongly = percent(own.answered_rightly.value), percent(own.answered_wrongly.value)
+            note.append(f"answered rightly {rightly}, wrongly {wrongly}")
         for split in others:
             shown = _shown(card, split)
             note.append(f"{_column(split)}: {percent(shown.value) if shown and shown.n else 'not asked'}")
@@ -47,20 +64,20 @@ def cards(comparison: Comparison) -> list[tuple[str, Cell, str]]:
 
 
 def _column(split: str) -> str:
-    """What is counted about the people of a split: right answers, or, where nobody could know, any answers."""
+    """What is counted about the people of a split: right answers, or, where nobody could know, any answers given."""
     return f"{people(split)}, answered" if split in UNKNOWABLE else people(split)
 
 
 def _shown(card: Scorecard, split: str) -> Rate | None:
-    if split not in UNKNOWABLE:
-        return card.accuracy.get(split)
-    withheld = card.abstention.get(split)
-    return withheld.complement() if withheld is not None else None
+    own = card.people.get(split)
+    if own is None:
+        return None
+    return own.silent.complement() if split in UNKNOWABLE else own.right
 
 
 def accuracy_section(comparison: Comparison) -> Section:
-    """Accuracy by split with intervals, and every two runs on the same questions."""
-    asked = dict.fromkeys(split for card in comparison.cards for split in (*card.accuracy, *card.abstention))
+    """What became of the questions by split, with intervals, and every two runs on the same questions."""
+    asked = dict.fromkeys(split for card in comparison.cards for split in card.people)
     # Taught, held-out, never read about: a figure about a model is about all three, or says what was not asked.
     splits = [TAUGHT, HELD_OUT, *(s for s in asked if s not in (TAUGHT, HELD_OUT, NEVER_READ)), NEVER_READ]
     drawn = [split for split in splits if split in asked]
@@ -70,16 +87,18 @@ def accuracy_section(comparison: Comparison) -> Section:
         answer, rates = comparison.baseline
         series.append((f"always “{answer}”", [None if s in UNKNOWABLE else rates.get(s) for s in drawn]))
         colours.append(NEUTRAL)
-    silence = any(rate.successes for card in comparison.cards for rate in card.abstention.values())
-    rows: list[list[Cell]] = []
-    for index, entry, card in comparison:
-        shown: list[Cell] = [_shown(card, split) or "not asked" for split in splits]
-        rows.append([swatch(index, entry.name), *shown, *([card.abstention.get(comparison.split)] if silence else [])])
+    rows: list[list[Cell]] = [
+        [swatch(index, entry.name), people(split), *(getattr(own, name) for name in OUTCOMES)]
+        if (own := card.people.get(split))
+        else [swatch(index, entry.name), f"{people(split)}: not asked", *(None for _ in OUTCOMES)]
+        for index, entry, card in comparison
+        for split in splits
+    ]
     pairwise = Table(
         ["run", "against", "questions", "difference, points", "only it right", "only the other right", "p"],
         [_better_first(test, comparison.names) for test in comparison.pairwise],
-        f"The questions about {headline(comparison)} that both were asked. The interval resamples questions; p is "
-        "McNemar’s exact test, corrected by Holm for the number of comparisons.",
+        f"The questions about {headline(comparison)} that both were asked, best answers. The interval resamples "
+        "questions; p is McNemar’s exact test, corrected by Holm for the number of comparisons.",
     )
     return Section(
         "Accuracy",
@@ -87,11 +106,10 @@ def accuracy_section(comparison: Comparison) -> Section:
             _in_words(comparison),
             Figure(
                 rate_bars([_column(split) for split in drawn], series, "of the questions", colours),
-                "Exact match, to the letter, with 95 % Wilson intervals; an “I don’t know” is not a right answer. "
-                "About people whom the text does not tell of, any answer is made up: there the bar shows how many were "
-                "answered.",
+                "How often the best answer is right, with 95 % Wilson intervals. About people whom the text does not "
+                "tell of, any answer is made up: there the bar shows how many were answered.",
             ),
-            Table(["run", *map(_column, splits), *(["withheld"] if silence else [])], rows),
+            Table(["run", "people", *headers(OUTCOMES)], once(rows), meanings(OUTCOMES)),
             *_silences(comparison),
             *([pairwise] if comparison.pairwise else []),
             *_by_relation(comparison),
@@ -100,27 +118,36 @@ def accuracy_section(comparison: Comparison) -> Section:
 
 
 def _by_relation(comparison: Comparison) -> list[Table]:
-    """Exact match of each relation, where there are several."""
+    """The best answers of each relation, where there are several."""
     asked = [
-        (entry.name, by_relation(row for row in entry.rows if (row.split or "all") == comparison.split))
+        (entry.name, by_relation(best_answers(row for row in entry.rows if (row.split or "all") == comparison.split)))
         for _, entry, _ in comparison
     ]
     names = list(dict.fromkeys(name for _, rates in asked for name in rates))
     if len(names) < 2:
         return []
     rows: list[list[Cell]] = [[run, *(rates.get(name) for name in names)] for run, rates in asked]
-    return [Table(["run", *names], rows, f"Each relation for itself: questions about {headline(comparison)}.")]
+    return [Table(["run", *names], rows, f"Best answers to each relation’s questions about {headline(comparison)}.")]
 
 
 def _silences(comparison: Comparison) -> list[Table]:
     """Why the runs are silent, where they say so."""
     rows: list[list[Cell]] = [
-        [swatch(index, entry.name), _column(split), ", ".join(f"{why}: {n}" for why, n in sorted(reasons.items()))]
+        [swatch(index, entry.name), people(split), reason, why.rate.successes, why.rate, _mean(why.probability)]
         for index, entry, card in comparison
-        for split, reasons in card.silences.items()
+        for split, own in card.people.items()
+        for reason, why in own.silences.items()
     ]
-    caption = "How often a run was silent by itself, and why; what a threshold withholds is not counted."
-    return [Table(["run", "asked about", "silent because"], rows, caption)] if rows else []
+    caption = (
+        "Why a run gave no answer: how many questions each reason decided, their share of all questions about these "
+        "people, and the mean probability of the reason where it decided."
+    )
+    columns = ["run", "people", "silent because", "questions", "share", "mean probability"]
+    return [Table(columns, once(rows), caption)] if rows else []
+
+
+def _mean(probability: Estimate) -> Cell:
+    return share(probability) if probability.n else None
 
 
 def _better_first(test: Pairwise, names: list[str]) -> list[Cell]:
@@ -136,14 +163,14 @@ def _better_first(test: Pairwise, names: list[str]) -> list[Cell]:
 def _in_words(comparison: Comparison) -> str:
     """The comparison in a sentence or two, for who reads nothing else."""
     scored = [
-        (rate.value, entry.name)
+        (own.right.value, entry.name)
         for _, entry, card in comparison
-        if (rate := card.accuracy.get(comparison.split)) is not None
+        if (own := card.people.get(comparison.split)) and own.right.n
     ]
     if not scored:
         return ""
     best, name = max(scored)
-    text = f"**{name}** answers {percent(best)} of the questions about {people(comparison.split)} people"
+    text = f"**{name}** has the right answer to {percent(best)} of questions about {people(comparison.split)} people"
     if len(scored) == 1:
         return text + "."
     against = [test for test in comparison.pairwise if name in (test.first, test.second)]

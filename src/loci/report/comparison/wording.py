@@ -19,8 +19,15 @@ from loci.report.style import series_colour
 PEOPLE = {TAUGHT: "taught", HELD_OUT: "held-out", UNSTATED: "not told", NEVER_READ: "never read about"}
 """Splits as a reader is shown them; other splits by their own names."""
 
+OUTCOMES = ("right", "answered_rightly", "answered_wrongly", "silent")
+"""What became of the questions about one kind of people."""
+
 METRICS: Mapping[str, tuple[str, str]] = {
     # field: (header, what it means)
+    "right": ("best answer right", "*Best answer right*: to the letter, also where the run is silent."),
+    "answered_rightly": ("answered rightly", ""),
+    "answered_wrongly": ("answered wrongly", ""),
+    "silent": ("silent", "*Silent*: it gave no answer, by itself or at the threshold it had when it was asked."),
     "brier": ("Brier", "*Brier*: mean squared distance of probability and truth, 0 is perfect."),
     "ece": ("ECE", "*ECE*: expected calibration error in 15 bins of equal size."),
     "ece_floor": (
