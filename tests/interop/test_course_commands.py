@@ -9,7 +9,7 @@ from loci.errors import LociError
 from loci.evaluation.rows import Row
 from loci.interop import course_commands
 from loci.interop.course_commands import Course, Hooks
-from loci.interop.course_folds import ask_folds
+from loci.interop.course_folds import ask_folds, write_folds
 from loci.interop.course_lines import (
     NO_GOLD,
     Iterations,
@@ -22,7 +22,7 @@ from loci.interop.course_lines import (
 )
 from loci.interop.course_notes import choose_year, how_made
 from loci.interop.course_params import to_course
-from loci.interop.course_training import run_folder
+from loci.interop.course_training import CourseData, run_folder
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, GPTConfig
 from loci.recipes import DataShape
@@ -169,6 +169,84 @@ def test_copies_of_a_pretraining_leave_it_as_it_is_and_survive_a_kill(corpus: Pa
 
 
 @pytest.mark.usefixtures("small")
+def test_copies_of_another_training_make_way_and_a_finished_one_makes_none(corpus: Path, tmp_path: Path) -> None:
+    params, noted = tmp_path / "v.params", []
+    copy, hooks = tmp_path / "v.epoch-2.params", Hooks(silent, noted.append)
+    for seed in (0, 1):
+        course = Course.read("vanilla", corpus, seed=seed)
+        course_commands.pretrain(course, params, max_epochs=3, copy_every=2, hooks=hooks)
+        if not seed:
+            before = read_params(copy)["head.weight"]
+            assert noted == [f"wrote {copy}"]
+    assert not torch.equal(read_params(copy)["head.weight"], before)
+    assert noted[2:4] == [f"replacing {copy}", f"wrote {copy}"]
+    noted.clear()
+    course_commands.pretrain(course, params, max_epochs=3, copy_every=1, hooks=hooks)
+    assert noted[0].startswith(f"{params}.run is finished: copies are made while it trains")
+    assert not (tmp_path / "v.epoch-1.params").exists()
+
+
+@pytest.mark.usefixtures("small")
+def test_the_end_of_the_file_is_a_row_as_in_the_published_code(corpus: Path, tmp_path: Path) -> None:
+    text, seen = corpus.read_text(encoding="utf-8"), []
+    hooks = Hooks(silent, silent, lambda run, stage, n_records: seen.append(n_records) or [])
+    for name, content in (("newline", text), ("none", text.removesuffix("\n")), ("blank", text.replace("\n", "\n\n"))):
+        file = tmp_path / f"{name}.txt"
+        file.write_text(content, encoding="utf-8")
+        course = Course.read("vanilla", file)
+        course_commands.pretrain(course, tmp_path / f"{name}.params", max_epochs=1, hooks=hooks)
+        assert seen[-1] == course.shape.n_lines == len(content.split("\n"))
+    assert seen == [6, 5, 11]
+
+
+@pytest.mark.usefixtures("small")
+def test_finetuning_drops_what_is_not_ascii_and_not_in_the_corpus(corpus: Path, tmp_path: Path) -> None:
+    unknown = tmp_path / "unknown.tsv"
+    unknown.write_text("Where was Ada Ħolt born?\tŻYork\n", encoding="utf-8")
+    course = Course.read("vanilla", corpus)
+    assert [(row.text, row.answers) for row in course_commands.as_taught(Questions.read(unknown), course)] == [
+        ("Where was Ada olt born?", ("York",))
+    ]
+    assert course_commands.finetune(course, tmp_path / "p.params", unknown, max_epochs=1, hooks=QUIET).finished
+    fixed = Course.read("vanilla", corpus, fix=["ascii"])
+    with pytest.raises(LociError, match=r"unknown\.tsv:1: .*which nothing taught"):
+        course_commands.finetune(fixed, tmp_path / "q.params", unknown, max_epochs=1, hooks=QUIET)
+
+
+def test_a_perceiver_of_the_other_form_is_refused_also_after_an_export(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"n_layer": 3, "n_head": 2, "n_embd": 16, "block_size": 64}
+    monkeypatch.setattr(course_commands, "COURSE_MODEL", sizes)
+    first, second, run = tmp_path / "p.params", tmp_path / "back.params", tmp_path / "run"
+    bare, residual = (Course.read("perceiver", corpus, perceiver_form=form) for form in ("bare", "residual"))
+    course_commands.pretrain(bare, first, max_epochs=1, hooks=QUIET)
+    assert (how_made(first) or {})["perceiver_form"] == "bare"
+    bare.load(first)
+    course_commands.import_params(bare, first, run)
+    course_commands.export_params(run, second)
+    assert (how_made(second) or {}).items() >= {"perceiver_form": "bare", "corpus": "wiki.txt"}.items()
+    assert choose_year("perceiver", reading=second) == choose_year("perceiver")  # an exported file has none
+    for params in (first, second):
+        with pytest.raises(LociError, match=r"of the form bare, not residual \(give --perceiver_form bare"):
+            residual.load(params)
+    bare.load(second)
+
+
+def test_what_a_fold_asks_is_not_taught(tmp_path: Path) -> None:
+    names = [*PEOPLE, "Eve Who", "Ada Holt", "Fay Lund", "Gus Ray", "Hal Oak", "Ida Elm"]
+    train = tmp_path / "train.tsv"
+    rows = [f"Where was {name} born?\tYork" for name in names]
+    rows[1] = "Where was Fay Lund born?\tLeeds"  # asked about once more, with another answer
+    train.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    for taught, asked in write_folds(train, tmp_path / "folds", 5):
+        parts = [[row.text for row in Questions.read(file)] for file in (taught, asked)]
+        assert len(parts[1]) == 2
+        assert not set(parts[0]) & set(parts[1])
+        assert set(parts[0]) | set(parts[1]) == {row.split("\t")[0] for row in rows}
+
+
+@pytest.mark.usefixtures("small")
 def test_folds_are_finetuned_on_the_others_and_asked(corpus: Path, tmp_path: Path) -> None:
     names = [*PEOPLE, *(f"{name} Vane" for name in PEOPLE), "Ada Vane", "Ben Vane"]
     train = tmp_path / "train.tsv"
@@ -214,7 +292,8 @@ def test_the_published_learning_rates() -> None:
     stage = finetune_stage(course.shape)
     assert f"{stage.lr * factor(stage, progress=1.0, tokens=10 * 2000 * 127):e}" == "5.983263e-04"
     stage = pretrain_stage(course.shape, year=2021)
-    assert f"{stage.lr * factor(stage, progress=1.0, tokens=650 * 2938 * 127):e}" == "7.182453e-04"
+    rows = len(CourseData(corpus).records("corpus", 128))  # as many as training counts
+    assert f"{stage.lr * factor(stage, progress=1.0, tokens=650 * rows * 127):e}" == "7.182453e-04"
 
 
 @pytest.mark.parametrize(("year", "objective"), [(2021, "corruption-2021"), (2024, "corruption-2024")])
@@ -323,9 +402,16 @@ def test_bad_input_is_named(corpus: Path, questions: Path, tmp_path: Path) -> No
     with pytest.raises(LociError, match="holds no answers to learn from"):
         course_commands.finetune(course, params, unanswered)
     unknown = tmp_path / "unknown.tsv"
-    unknown.write_text("Where was Ada Holt born?\tŻnin\n", encoding="utf-8")
-    with pytest.raises(LociError, match=r"unknown\.tsv:1: .*which nothing taught"):
-        course_commands.finetune(course, params, unknown)
+    unknown.write_text("Where was Ada Holt born?\tZagreb\n", encoding="utf-8")
+    with pytest.raises(LociError, match=r"unknown\.tsv:1: .*'Z'.*which nothing taught"):
+        course_commands.finetune(course, tmp_path / "q.params", unknown)
+    # The weights are looked at first: they are of another vocabulary, and no question is wrong.
+    for attempt in (
+        lambda: course_commands.finetune(course, tmp_path / "q.params", unknown, reading=params),
+        lambda: course_commands.evaluate(course, params, unknown),
+    ):
+        with pytest.raises(LociError, match=r"p\.params: was trained with a vocabulary of 256 symbols"):
+            attempt()
     with pytest.raises(LociError, match="is a folder"):
         finetune(corpus, questions, tmp_path)
     (tmp_path / "file").write_text("")
@@ -413,8 +499,10 @@ def test_a_corpus_without_newline_cannot_be_asked_with_one(tmp_path: Path) -> No
     corpus, tests = tmp_path / "wiki.txt", tmp_path / "tests.tsv"
     corpus.write_text("Ada Holt. Where was she born? In Leeds .", encoding="utf-8")
     tests.write_text("Where was Ada Holt born?\n", encoding="utf-8")
+    course, params = Course.read("vanilla", corpus), tmp_path / "p.params"
+    write_params(params, to_course(course.new_model()))
     with pytest.raises(LociError, match=r"tests\.tsv:1: .*--fix newline asks without"):
-        course_commands.evaluate(Course.read("vanilla", corpus), tests, tests, outputs=tmp_path / "out")
+        course_commands.evaluate(course, params, tests, outputs=tmp_path / "out")
 
 
 @pytest.mark.usefixtures("small")

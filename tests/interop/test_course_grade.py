@@ -57,11 +57,23 @@ def test_copied_mistakes_are_pointed_out_and_shared_knowledge_is_not(gold: Path,
     assert [pair.suspicious for pair in graded.pairs] == [True, False, False]
     assert graded.pairs[0].files == (str(files[0]), str(files[2]))
     assert (graded.pairs[0].same, graded.pairs[0].by_chance) == (20, pytest.approx(0.1))
-    assert graded.lines(1)[-1].startswith(f"look at {files[0]} and {files[2]}: 20 answers the same; of 10 that both")
+    said = f"look at {files[0]} and {files[2]}: identical; 20 answers the same; of 10 that both"
+    assert graded.lines(1)[-1].startswith(said)
     assert to_json(graded)["pairs"][0]["same_wrong"]["successes"] == 10
     # Saying London to everybody is a mistake that many make alone.
     london = [handed_in(tmp_path, name, ["London"] * 20) for name in "de"]
     assert not grade(london, gold).pairs[0].suspicious
+
+
+def test_identical_files_are_named_and_come_first_whatever_they_say(gold: Path, tmp_path: Path) -> None:
+    truth = [place for _, place in PEOPLE]
+    answers = {"a": truth, "b": truth, "c": ["London"] * 20, "d": ["London"] * 20, "e": [*["London"] * 19, "Rome"]}
+    files = {name: handed_in(tmp_path, name, said) for name, said in answers.items()}
+    found = grade(list(files.values()), gold)
+    together = {tuple(Path(file).name for file in pair.files) for pair in found.pairs if pair.identical}
+    assert together == {("a", "b"), ("c", "d")}
+    assert all(": identical; 20 answers the same" in line for line in found.lines(2)[-2:])
+    assert ": identical;" not in found.lines(3)[-1]
 
 
 def test_a_bad_file_is_named_and_the_others_are_graded(gold: Path, tmp_path: Path) -> None:

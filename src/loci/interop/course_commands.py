@@ -7,7 +7,7 @@ published code does it, unless a fix is asked for (`loci.recipes.course.FIXES`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,15 @@ from loci.generation.context import Window
 from loci.generation.decode import generate
 from loci.interop.course_lines import model_lines, rows_of_lines, score_lines
 from loci.interop.course_notes import YEARS, how_made
-from loci.interop.course_params import COURSE_VARIANTS, PERCEIVER_FORMS, course_variant, from_course, to_course
-from loci.interop.course_training import replacing, require_replaceable, say_all, train
+from loci.interop.course_params import (
+    COURSE_VARIANTS,
+    PERCEIVER_FORMS,
+    course_variant,
+    from_course,
+    perceiver_form,
+    to_course,
+)
+from loci.interop.course_training import CourseData, note_weights, replacing, require_replaceable, say_all, train
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, VARIANTS, GPTConfig
 from loci.recipes.course import COURSE_MODEL, FINETUNE_EPOCHS, FIXES, PRETRAIN_EPOCHS, finetune_stage, pretrain_stage
@@ -33,7 +40,7 @@ from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import FINAL, LoadedModel, load_model, save_checkpoint
 from loci.training.plan import Recipe, Stage, to_dict
 from loci.training.reports import Observer, Outcome
-from loci.training.run import start_run
+from loci.training.run import read_run, run_folder, start_run
 from loci.training.sources import TrainingData
 
 ANSWER_STEPS = 32
@@ -113,12 +120,17 @@ class Course:
         state = read_params(params)
         with naming(params):
             model = from_course(state, self.config)
-        made = how_made(params)
-        if made is not None and made["vocabulary"] != self.corpus.vocab.hash:
+        made = how_made(params) or {}
+        if made.get("vocabulary", self.corpus.vocab.hash) != self.corpus.vocab.hash:
             raise LociError(
                 "was trained with another vocabulary of the same size",
                 path=params,
-                remedy=f"give the corpus it was pretrained on ({made['corpus']})",
+                remedy=f"give the corpus it was pretrained on ({made['corpus'] or 'its name is not known'})",
+            )
+        own = perceiver_form(self.config.trunk)
+        if (form := made.get("perceiver_form", own)) != own:
+            raise LociError(
+                f"holds a perceiver of the form {form}, not {own}", path=params, remedy=f"give --perceiver_form {form}"
             )
         return model
 
@@ -135,7 +147,7 @@ def pretrain(
     """Span corruption over the corpus; writes the params file when done, and a copy every so many epochs."""
     stage = pretrain_stage(course.shape, year=course.year, lr=lr, epochs=max_epochs or PRETRAIN_EPOCHS, fix=course.fix)
     recipe = course.recipe(stage, f"the course's pretraining of {course.variant}, as in {course.year}")
-    return train(course, recipe, TrainingData(course.corpus), course.new_model(), writing, hooks, copy_every)
+    return train(course, recipe, CourseData(course.corpus), course.new_model(), writing, hooks, copy_every)
 
 
 def finetune(
@@ -152,10 +164,12 @@ def finetune(
     taught = Questions.read(questions)
     if not taught.answered:
         raise LociError("holds no answers to learn from", path=questions, remedy="give the train questions")
+    # First the weights: where they are of another vocabulary, no question is at fault.
+    model = course.new_model() if reading is None else course.load(reading)
+    taught = as_taught(taught, course)
     taught.require(course.corpus.vocab, course.config.block_size)
     start = "after pretraining" if reading is not None else "from scratch"
     stage = finetune_stage(course.shape, lr=lr, epochs=max_epochs or FINETUNE_EPOCHS[start], fix=course.fix)
-    model = course.new_model() if reading is None else course.load(reading)
     if reading is not None:
         # The hash is part of the recipe: with other weights to start from, an unfinished run is another run.
         start += f" ({reading.name}, {sha256_file(reading)[:16]})"
@@ -174,8 +188,8 @@ def evaluate(
         raise LociError("is a folder, the answers were to be written here", path=outputs)
     if outputs is not None and outputs.resolve() in [one.resolve() for one in _read_files(course, reading, questions)]:
         raise LociError("is read and would be written over", path=outputs, remedy="choose another --outputs_path")
-    texts = _as_asked(asked, course)
     model = course.load(reading)
+    texts = _as_asked(asked, course)
     say_all(hooks, model_lines(course.corpus, model, course.year))
     answers = greedy_answers(model, course, texts)
     rows = rows_of_lines(asked, answers)
@@ -227,6 +241,9 @@ def export_params(run: Path, out: Path, hooks: Hooks = Hooks()) -> str:
     require_replaceable(out)
     replacing(out, hooks)
     write_params(out, to_course(loaded.model))
+    folder = run_folder(run)
+    corpus = read_run(folder).data["corpus"] if folder is not None else None
+    note_weights(out, loaded.model, loaded.vocab, Path(corpus) if corpus is not None else None)
     return variant
 
 
@@ -236,6 +253,19 @@ def export_folder(loaded: LoadedModel, folder: Path) -> list[str]:
     file = folder / f"{variant}.model.params"
     write_params(file, to_course(loaded.model))
     return [f"wrote {file.name}; the course's script reads it as {variant}, with the corpus it was trained on"]
+
+
+def as_taught(questions: Questions, course: Course) -> Questions:
+    """The questions without what is not ASCII and not in the corpus either: training drops it, unless that is fixed."""
+    missing = course.corpus.vocab.missing(questions.characters)
+    lost = {ord(character): None for character in missing if not character.isascii()}
+    if not lost or "ascii" in course.fix:
+        return questions
+    rows = (
+        replace(row, text=row.text.translate(lost), answers=tuple(answer.translate(lost) for answer in row.answers))
+        for row in questions
+    )
+    return replace(questions, rows=tuple(rows))
 
 
 def _as_asked(questions: Questions, course: Course) -> list[str]:

@@ -13,21 +13,27 @@ from loci.evaluation.metrics import Rate, exact_match
 from loci.evaluation.rows import Row
 from loci.files import sha256_file, sha256_text, write_text
 from loci.interop.course_commands import Course, Hooks, evaluate, finetune
+from loci.text.questions import Questions
 from loci.text.source import numbered_lines
 
 FOLDS = 5
 
 
 def write_folds(questions: Path, out: Path, folds: int) -> list[tuple[Path, Path]]:
-    """For each fold the file to finetune on and the file to ask; every fifth line is asked."""
-    lines = [line for _, line in numbered_lines(questions) if line.strip()]
+    """For each fold the file to finetune on and the file to ask; every fifth line is asked.
+
+    What is asked is not taught: where a question stands twice, or asks about the same person, the other is left out.
+    """
+    rows = {row.number: {row.text, row.subject} - {None} for row in Questions.read(questions)}
+    lines = [(line, rows.get(number, {line})) for number, line in numbered_lines(questions) if line.strip()]
     if len(lines) < FOLDS:
         raise LociError(f"{FOLDS} questions or more are needed", path=questions, remedy="add some")
     out.mkdir(parents=True, exist_ok=True)
     files = []
     for fold in range(folds):
         pair = out / f"fold-{fold + 1}.train.tsv", out / f"fold-{fold + 1}.asked.tsv"
-        parts = [line for n, line in enumerate(lines) if n % FOLDS != fold], lines[fold::FOLDS]
+        asked = set().union(*(about for _, about in lines[fold::FOLDS]))
+        parts = [line for line, about in lines if not about & asked], [line for line, _ in lines[fold::FOLDS]]
         for file, part in zip(pair, parts, strict=True):
             text = "".join(f"{line}\n" for line in part)
             if file.is_file() and file.stat().st_size and sha256_file(file) != sha256_text(text):

@@ -49,10 +49,13 @@ class Pair:
     by_chance: float
     """What that share would be if each had spread its own wrong answers over the questions by lot."""
     suspicious: bool
+    identical: bool
+    """All answers are the same, so also where nothing is wrong, or everybody says London."""
 
     def __str__(self) -> str:
+        look, identical = "look at " * self.suspicious, "identical; " * self.identical
         return (
-            f"{'look at' if self.suspicious else ''} {' and '.join(self.files)}: {self.same} answers the same; of "
+            f"{look}{' and '.join(self.files)}: {identical}{self.same} answers the same; of "
             f"{self.same_wrong.n} that both have wrong {self.same_wrong.successes} the same "
             f"({100 * self.by_chance:.0f} % by chance)"
         )
@@ -60,7 +63,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Graded:
-    """All files, and every two of them, those with the most mistakes in common first."""
+    """All files, and every two of them: identical ones first, then those with the most mistakes in common."""
 
     files: tuple[Grade, ...]
     pairs: tuple[Pair, ...]
@@ -100,7 +103,7 @@ def grade(files: Sequence[Path], gold: Path, *, train: Path | None = None, corpu
             kinds = Counter(str(found.kind) for found in classifier.classify(rows)).most_common()
             grades.append(Grade(file, score_lines(rows)[0], exact_match(rows), dict(kinds)))
     pairs = [_pair(*two) for two in combinations(answered.items(), 2)]
-    return Graded(tuple(grades), tuple(sorted(pairs, key=lambda pair: -pair.same_wrong.low)))
+    return Graded(tuple(grades), tuple(sorted(pairs, key=lambda pair: (not pair.identical, -pair.same_wrong.low))))
 
 
 def read_answers(file: str, asked: Questions) -> list[Row]:
@@ -118,7 +121,8 @@ def _pair(first: tuple[str, list[Row]], second: tuple[str, list[Row]]) -> Pair:
     chance = sum(n * counts[1][answer] for answer, n in counts[0].items()) / max(1, len(wrong)) ** 2
     rate = wilson(sum(a == b for a, b in wrong), len(wrong))
     same = sum(a.prediction == b.prediction for a, b in both)
-    return Pair((first[0], second[0]), same, rate, chance, bool(wrong) and rate.value >= max(COPIED, 2 * chance))
+    suspicious = bool(wrong) and rate.value >= max(COPIED, 2 * chance)
+    return Pair((first[0], second[0]), same, rate, chance, suspicious, same == len(both))
 
 
 def _next_to(gold: Path, name: str) -> Path | None:

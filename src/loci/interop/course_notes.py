@@ -1,7 +1,8 @@
 """How a `.params` file was made, and in which year's form the next one is: `P.course.json` next to P.
 
 A params file holds tensors alone: not the year whose corruption and schedule trained it, nor whose characters its
-symbols are. The note has the file's hash, so it never speaks of another file of the same name. Knows nothing of models.
+symbols are, nor which form of the perceiver it is. The note has the file's hash, so it never speaks of another file of
+the same name. Knows nothing of models.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ class Note(TypedDict):
     """What `P.course.json` says at least."""
 
     variant: Literal["vanilla", "synthesizer", "perceiver", "rope"]
-    year: Annotated[int, msgspec.Meta(ge=2021, le=2025)]
     corpus: str
     vocabulary: str
     sha256: str
+    year: NotRequired[Annotated[int, msgspec.Meta(ge=2021, le=2025)]]
+    """Unknown of weights that a run was exported to."""
     fix: NotRequired[list[str]]
+    perceiver_form: NotRequired[Literal["residual", "bare"]]
+    """The tensors of both forms have the same names and shapes."""
 
 
 def note_how_made(params: Path, **how: Any) -> None:
@@ -52,7 +56,7 @@ def choose_year(
     So that two variants trained in one folder can be compared. Weights of another year than the given one are refused.
     """
     made = how_made(reading) if reading is not None else None
-    if made is not None:
+    if made is not None and "year" in made:
         if given not in (None, made["year"]):
             remedy = f"leave --year out, or train it again with --year {given}"
             raise LociError(f"was trained as in {made['year']}, not {given}", path=reading, remedy=remedy)
@@ -61,9 +65,10 @@ def choose_year(
         return given, "as told by --year"
     if writing is not None:
         notes = [note.with_name(note.name.removesuffix(NOTE)) for note in sorted(writing.parent.glob(f"*{NOTE}"))]
-        others = [(params, found) for params in notes if params != writing and (found := how_made(params))]
-        if len({found["year"] for _, found in others}) == 1:
-            return others[0][1]["year"], f"as {others[0][0].name} was trained"
+        made_by = {params: how_made(params) or {} for params in notes if params != writing}
+        others = [(found["year"], params.name) for params, found in made_by.items() if "year" in found]
+        if len({year for year, _ in others}) == 1:
+            return others[0][0], f"as {others[0][1]} was trained"
     return YEARS[variant], f"the year that introduced {variant}; --year chooses another"
 
 

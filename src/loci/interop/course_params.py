@@ -79,6 +79,11 @@ def from_course(state: Mapping[str, Tensor], config: GPTConfig) -> GPT:
     return model.eval()
 
 
+def perceiver_form(trunk: object) -> str | None:
+    """Which form of the course's perceiver a trunk is; None where it is none."""
+    return {VARIANTS[name].changes["trunk"]: form for form, name in PERCEIVER_FORMS.items()}.get(trunk)
+
+
 def course_variant(config: GPTConfig) -> str:
     """What the course calls this model; one that the course does not have is a `LociError`."""
     given = config.to_dict()

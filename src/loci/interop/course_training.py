@@ -7,18 +7,23 @@ and P appears only when it is done. Knows nothing of what is taught.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
 
 from loci.errors import LociError
 from loci.files import said_by_system
 from loci.interop.course_lines import model_lines
 from loci.interop.course_notes import note_how_made
-from loci.interop.course_params import to_course
-from loci.interop.params_file import write_params
+from loci.interop.course_params import course_variant, perceiver_form, to_course
+from loci.interop.params_file import read_params, write_params
 from loci.model import GPT
 from loci.pipeline import carry_out
+from loci.text.corpus import Line
+from loci.text.vocab import Vocab
 from loci.training.checkpoint import FINAL, latest, load_model
 from loci.training.plan import Recipe
 from loci.training.reports import Observer, Outcome, StepReport
@@ -27,6 +32,16 @@ from loci.training.sources import TrainingData
 
 if TYPE_CHECKING:
     from loci.interop.course_commands import Course, Hooks
+
+
+class CourseData(TrainingData):
+    """A corpus as the published code splits it: blank lines are rows too, and so is the end after the last newline."""
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """All rows; of one without text only the masks are learned."""
+        lines = self.corpus.lines
+        return [*lines, Line(len(lines) + 1, "", "")] if self.corpus.raw.endswith("\n") else lines
 
 
 def run_folder(params: Path) -> Path:
@@ -47,6 +62,8 @@ def train(
     run, (stage,) = run_folder(writing), recipe.stages
     require_replaceable(writing)
     resume = _resumable(run, recipe, data, hooks)
+    if copy_every is not None and resume and read_run(run).finished:
+        hooks.note(f"{run} is finished: copies are made while it trains, so those that lack cannot be made")
     try:
         run.mkdir(parents=True, exist_ok=True)  # now, not after hours: a place that cannot be written to
     except OSError as error:
@@ -73,7 +90,7 @@ def train(
     say_all(hooks, lines)
     if outcome.finished:
         replacing(writing, hooks)
-        _write(course, run / FINAL, writing)
+        _write(course, load_model(run / FINAL).model, writing)
         shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
     return outcome
 
@@ -105,20 +122,40 @@ def newest_step(run: Path) -> int:
 
 
 def _keep_copy(course: Course, run: Path, copy: Path, hooks: Hooks) -> None:
-    if not copy.exists():
-        _write(course, run, copy)
+    """Write the weights of the newest checkpoint, unless they were when the training was stopped here."""
+    require_replaceable(copy)
+    model = load_model(run).model
+    if not _holds(copy, to_course(model)):
+        replacing(copy, hooks)
+        _write(course, model, copy)
         hooks.note(f"wrote {copy}")
 
 
-def _write(course: Course, weights: Path, params: Path) -> None:
-    write_params(params, to_course(load_model(weights).model))
+def _holds(params: Path, state: Mapping[str, Tensor]) -> bool:
+    """Whether the file has these very weights; one of another training that was to write there has not."""
+    try:
+        found = read_params(params)
+    except LociError:
+        return False
+    return found.keys() == state.keys() and all(torch.equal(found[name], tensor) for name, tensor in state.items())
+
+
+def _write(course: Course, model: GPT, params: Path) -> None:
+    write_params(params, to_course(model))
+    corpus = course.corpus
+    note_weights(params, model, corpus.vocab, corpus.path, year=course.year, fix=sorted(course.fix))
+
+
+def note_weights(params: Path, model: GPT, vocab: Vocab, corpus: Path | None, **more: Any) -> None:
+    """Write down what the weights in a file do not tell of themselves, and what else is known."""
+    form = perceiver_form(model.config.trunk)
     note_how_made(
         params,
-        variant=course.variant,
-        year=course.year,
-        fix=sorted(course.fix),
-        corpus=course.corpus.path.name if course.corpus.path else "",
-        vocabulary=course.corpus.vocab.hash,
+        variant=course_variant(model.config),
+        corpus=corpus.name if corpus is not None else "",
+        vocabulary=vocab.hash,
+        **({"perceiver_form": form} if form is not None else {}),
+        **more,
     )
 
 
