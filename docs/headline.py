@@ -36,7 +36,7 @@ def kept(row: Row, seed: int) -> dict[str, object]:
         "about": row.split,
         "question": hashlib.sha256(row.question.encode()).hexdigest()[:12],
         "right": is_right(row),
-        "answered": not row.abstained,
+        "answered": not row.silent,
         "probability": probability,
     }
 

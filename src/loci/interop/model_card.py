@@ -133,7 +133,7 @@ def _makes_up(home: Path | None) -> str:
     told = []
     for split, rows in _rows(home).items():
         if split in UNKNOWABLE:
-            said = wilson(sum(not row.abstained for row in rows), len(rows))
+            said = wilson(sum(not row.silent for row in rows), len(rows))
             told.append(f"- Asked about {_ABOUT[split]}, it made an answer up for {said}, with Loci's threshold.")
         elif split == HELD_OUT and any(row.answers for row in rows):
             told.append(f"- Asked about {_ABOUT[split]}, it withheld {abstention_rate(rows)}.")

@@ -94,6 +94,7 @@ def grow(count: int, width: int, batch: int, seed: int, options: Options, hooks:
     optimisers = make_optimisers(model, stage)
     horizon = AVERAGED * count / batch
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(1 - 1 / max(2.0, horizon)))
+    assert isinstance(average.module, GPT)
     order = np.random.default_rng(seed).permutation(count)[:ASKED]
     asked = [questions[int(index)] for index in order]
     length = float(np.mean([question.example_length() for question in questions]))
