@@ -90,6 +90,94 @@ def test_odd_wordings(question, relations, relation, subject, how):
     assert (found.relation.name if found.relation else None, found.subject, found.how) == (relation, subject, how)
 
 
+# Each has words of "Where was … born?" and asks something else.
+OTHER = [
+    # of somebody else, or of several
+    "Where were {}'s children born?",
+    "Where was {}'s mother born?",
+    "Where was {}’s mother born?",
+    "Where was the wife of Ada Moss born?",
+    "Where were {} and his brother born?",
+    "Who was born in the same place as {}?",
+    "Who was born where {} died?",
+    "Whose birthplace is {}?",
+    "How many people were born in the city of {}?",
+    # for yes or no
+    "Was {} born in London?",
+    "Is {} born in a town?",
+    "Was {} born?",
+    "Is the birthplace of {} a city?",
+    # for another kind of answer
+    "Which team was {} born to lead?",
+    "What was {} born to do?",
+    "Which hospital was {} born in?",
+    "Why was {} born?",
+    "When and where was {} born?",
+    "What is {}'s birthday?",
+    "What is the birth name of {}?",
+    "What did {} do at birth?",
+    "Where did {} give birth?",
+    "Which river flows through the birthplace of {}?",
+    "Where was {} when his son was born?",
+    "Where was {} living when the war was born?",
+    # with a negation
+    "Where was {} not born?",
+    "Where wasn't {} born?",
+    "Where was {} never born?",
+    # with another verb, one letter off
+    "Where was {} torn?",
+    "Where was {} worn?",
+    "Where was {} bore?",
+    "Where was {} corn?",
+]
+
+
+@pytest.mark.parametrize("name", ["Ada Moss", "Gus", "Ludwig van Beethoven", "ada moss"])
+@pytest.mark.parametrize("wording", OTHER)
+def test_another_question_is_not_taken_for_the_taught_one(wording, name):
+    assert find_subject(wording.format(name), BIRTH).question is None
+
+
+@pytest.mark.parametrize("typed", ["bron", "brn", "bon", "borrn", "bornn", "vorn", "bprn", "obrn", "borb"])
+def test_a_typing_error_is_seen_through_where_it_is_no_word(typed):
+    assert find_subject(f"Where was Ada Moss {typed}?", BIRTH).question == "Where was Ada Moss born?"
+    assert find_subject(f"Tell me where Ada Moss was {typed}", BIRTH).question == "Where was Ada Moss born?"
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "{} was born in",
+        "I wonder where {} was born.",
+        "Any idea where {} was born?",
+        "In what village was {} born?",
+        "What is the name of the town where {} was born?",
+        "Could you give me the birthplace of {}, please?",
+        "Can you name the town {} was born in?",
+        "{}, birthplace?",
+        "Where wsa {} bron?",
+    ],
+)
+@pytest.mark.parametrize("name", ["Ada Moss", "Gus", "Eva van Dyk"])
+def test_harmless_words_may_stand_beside_the_taught_ones(wording, name):
+    assert find_subject(wording.format(name), BIRTH).question == f"Where was {name} born?"
+
+
+def test_other_relations_are_as_strict():
+    assert find_subject("Which designer is the Delta Desk by?", SHOP).relation.name == "who-designed"
+    assert find_subject("Which designer hates the Delta Desk?", SHOP).relation is None
+    assert find_subject("Who resigned the Delta Desk?", SHOP).relation is None
+    assert find_subject("Where do they make the Delta Desk?", SHOP).relation.name == "where-made"
+    capital = relations_from(["What is the capital of {subject}?"])
+    assert find_subject("Which city is the capital of Peru?", capital).relation is not None
+    assert find_subject("Who lives in the capital of Peru?", capital).relation is None
+
+
+def test_small_words_inside_a_name_stay_its_own():
+    for name in ("Joan of Arc", "Aaron the Elder of Lund", "Mary's Church", "No I.D.", "John Littleton and Kate Vogel"):
+        assert find_subject(f"Where was {name} born?", BIRTH).subject == name
+
+
 def test_a_question_that_is_understood_can_be_asked_in_the_form_that_was_taught():
     assert find_subject("ada moss was bron where", BIRTH).question == "Where was Ada Moss born?"
     assert find_subject("Who was Ada Moss?", BIRTH).question is None
