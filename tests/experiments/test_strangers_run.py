@@ -11,8 +11,18 @@ from loci.answering.familiarity import Familiarity
 from loci.errors import LociError
 from loci.experiments.strangers.result import doubt, people, stranger
 from loci.experiments.strangers.run import LEFT_OUT, Options, run
-from loci.experiments.strangers.wordings import FORMS, STANDARD, wordings
+from loci.experiments.strangers.wordings import (
+    ANOTHER,
+    BLIND,
+    BLIND_FORMS,
+    FORMS,
+    OTHER_QUESTIONS,
+    STANDARD,
+    wordings,
+)
 from loci.text.questions import Questions
+from loci.text.relations import relations_from
+from loci.text.wordings import find_subject
 
 QUESTIONS = Questions.from_pairs((f"Where was {name} born?", "Oslo") for name in ("Ann Lee", "Bo Ek", "Cy Dahl"))
 SURE = Confidence(familiarity=Familiarity(0.5, 1.0, 0.0))
@@ -48,8 +58,28 @@ def test_every_wording_asks_about_everybody():
     assert made["name without accents"] == ["Where was Jose Lima born?"]
     (misspelt,) = made["name with one letter changed"]
     assert sum(a != b for a, b in zip(misspelt, made[STANDARD][0], strict=True)) == 1
-    assert len(FORMS) == 10
+    assert len(FORMS) == len(BLIND_FORMS) == len(OTHER_QUESTIONS) == 10
+    assert sum(name.startswith(BLIND) for name in made) == 10
+    assert sum(name.startswith(ANOTHER) for name in made) == 11
     assert len({text for texts in made.values() for text in texts}) == len(made)
+
+
+def test_blind_wordings_are_understood_by_half_and_other_questions_never():
+    """Understood as the taught question about the same person, or not at all."""
+    births = relations_from(["Where was {subject} born?"])
+    for name in ("José Lima", "Ludwig van Beethoven"):
+        made = wordings([name], np.random.default_rng(0))
+        meant = {row: find_subject(text, births).question for row, (text,) in made.items()}
+        assert not any(question for row, question in meant.items() if row.startswith(ANOTHER))
+        blind = [question for row, question in meant.items() if row.startswith(BLIND)]
+        assert {*blind} == {None, made[STANDARD][0]}
+        assert sum(question is not None for question in blind) >= 5
+
+
+def test_every_answer_to_another_question_is_wrong():
+    without_answer = Questions.from_pairs((question.text, None) for question in QUESTIONS)
+    found = people(ANSWERS, without_answer)
+    assert [rate.successes for rate in (found.right, found.answered_rightly, found.answered_wrongly)] == [0, 0, 2]
 
 
 def test_a_run_is_needed(tmp_path):

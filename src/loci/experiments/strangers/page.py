@@ -43,7 +43,14 @@ def strangers_report(result: StrangersResult) -> Report:
                     )
                 ],
             ),
-            Section("Other words, typing errors", [_people("question", result.wordings)]),
+            Section(
+                "Other words, typing errors",
+                [
+                    _people("question", result.wordings),
+                    "*Blind* wordings were written before their author looked at the rules that understand questions. "
+                    "*Another question* asks what the run was not taught: every answer given counts as wrong.",
+                ],
+            ),
         ],
         numbers=to_json(result),
     )

@@ -54,6 +54,7 @@ class StrangersResult:
     ece: float
     strangers: Mapping[str, Stranger]
     wordings: Mapping[str, People]
+    """Held-out people in each wording; in those of another question every answer given is wrong."""
     quick: bool = False
 
 

@@ -1,7 +1,8 @@
 """Whom does a run know, whom does it answer about, and in which wordings?
 
 Measures a finished run: the people of the train questions and held-out people, five kinds of names nobody wrote about,
-and held-out people in other wordings and with typing errors. The run is asked as `loci ask` asks it; nothing of the
+and held-out people in other wordings and with typing errors. It is for runs that were taught birthplaces; other
+questions about the same people are to be met with silence. The run is asked as `loci ask` asks it; nothing of the
 corpus is looked at while it answers. Asking about a dev file is a look at dev: write it down.
 
 examples:
@@ -25,7 +26,7 @@ from loci.answering.base import ModelAnswerer
 from loci.errors import LociError
 from loci.experiments.strangers.page import strangers_report
 from loci.experiments.strangers.result import StrangersResult, doubt, people, stranger
-from loci.experiments.strangers.wordings import wordings
+from loci.experiments.strangers.wordings import ANOTHER, wordings
 from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
 from loci.recipes import DataShape, make_recipe
 from loci.recipes.demo import DEMO_WORLD
@@ -104,6 +105,7 @@ def measure(loaded: LoadedModel, options: Options, hooks: Hooks) -> StrangersRes
     forms = wordings([question.subject or "" for question in asked], rng)
     together = iter(ask([text for texts in forms.values() for text in texts]))
     said = {name: [next(together) for _ in texts] for name, texts in forms.items()}
+    without_answer = Questions.from_pairs((question.text, None) for question in asked)
     home = run_folder(loaded.path)
     metrics = read_metrics(home) if home is not None else []
     right_or_wrong, error = doubt(held, held_out)
@@ -115,7 +117,9 @@ def measure(loaded: LoadedModel, options: Options, hooks: Hooks) -> StrangersRes
         right_or_wrong=right_or_wrong,
         ece=error,
         strangers=strangers,
-        wordings={name: people(found, asked) for name, found in said.items()},
+        wordings={
+            name: people(found, without_answer if name.startswith(ANOTHER) else asked) for name, found in said.items()
+        },
         quick=options.quick,
     )
 
