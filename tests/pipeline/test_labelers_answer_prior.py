@@ -81,3 +81,14 @@ def test_what_is_read_is_weighed_by_the_answer_prior(monkeypatch, use_prior, rea
     reader = LoadedModel(model, data.vocab, {}, "", Path())
     written = {row.subject: row.answer for row in self_training.label(reader, data, Progress(), use_prior=use_prior)}
     assert written == {"Ann Lee": "Rome", "Bo Berg": "Turin", "Cy Dow": "Italy", "Di Fox": answer}
+
+
+def test_parts_of_longer_names_are_seldom_answers_also_where_questions_are_few(monkeypatch):
+    lines = [f"{name}. Ann Maria Lodi taught {name} ." for name in ("Bo Berg", "Cy Dow", "Di Fox")]
+    taught = [(f"Who taught {name}?", "Ann Maria Lodi") for name in ("Bo Berg", "Cy Dow")]
+    data = TrainingData(Corpus.from_lines(lines), Questions.from_pairs(taught))
+    monkeypatch.setattr(read_lines, "score_spans", lambda *_, **__: [[("Ann Maria", 0.6), ("Ann Maria Lodi", 0.4)]])
+    model = GPT(GPTConfig(len(data.vocab), block_size=120, n_layer=1, n_head=1, n_embd=8))
+    reader = LoadedModel(model, data.vocab, {}, "", Path())
+    written = {row.subject: row.answer for row in self_training.label(reader, data, Progress(), use_prior=False)}
+    assert written["Di Fox"] == "Ann Maria Lodi"

@@ -37,9 +37,10 @@ def label(
     """The train questions, and one question for every other subject and relation with what the model reads in the
     subject's lines: an answer, or "not told".
 
-    A span's probability is multiplied by its answer prior, or stands alone without `use_prior`. With `degrees`
-    every label has one: how sure the reader was, by a fit on the train questions that reading was not taught with (a
-    stage that reads `reading-taught`). A doubtful "not told" is then an answer of the lowest degree.
+    A span's probability is multiplied by its answer prior. Without `use_prior` it stands alone, and only parts of
+    longer names weigh less. With `degrees` every label has one: how sure the reader was, by a fit on the train
+    questions that reading was not taught with (a stage that reads `reading-taught`). A doubtful "not told" is then an
+    answer of the lowest degree.
     """
     assert data.questions is not None
     _ = data.template  # questions are written in it
@@ -75,5 +76,7 @@ def _reader(data: TrainingData, relation: Relation, taught: Questions, *, use_pr
     words = [len(a.split()) for row in data.questions.answered if row.relation == relation.name for a in row.answers]
     longest = max(words, default=1)
     own = replace(taught, rows=tuple(row for row in taught if row.relation == relation.name))
-    prior = answer_prior(data.corpus, own, longest=longest) if use_prior else AnswerPrior({}, 1.0)
+    prior = answer_prior(data.corpus, own, longest=longest)
+    if not use_prior:  # that a part of a longer name is seldom an answer, few questions can tell too
+        prior = AnswerPrior({}, 1.0, prior.fragment)
     return Reader(relation, longest, prior)
