@@ -101,6 +101,28 @@ def test_the_other_variants_and_dashes_for_underscores(
     assert capsys.readouterr().out.splitlines()[-1].startswith("Correct: ")
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        # 2021 has no --finetune_lr, so --finetune is the questions; --wri stands before FUNCTION, as argparse lets it.
+        ("--wri x.params finetune vanilla wiki.txt --finetune missing.tsv", "missing.tsv: no such file"),
+        ("finetune vanilla wiki.txt --f=missing.tsv --w x.params", "missing.tsv: no such file"),
+        ("finetune vanilla wiki.txt --finetune missing.tsv --w x.params --year 2024", "ambiguous option: --finetune"),
+        ("finetune rope wiki.txt --finetune missing.tsv --w x.params", "ambiguous option: --finetune"),
+        # 2024 has one flag that begins with p: --pretrain_lr. Loci's --perceiver_form is none of the course's.
+        ("pretrain rope wiki.txt --w x.params --p 1e9", "lr must be from"),
+        ("pretrain vanilla wiki.txt --w x.params --p 1e9", "ambiguous option: --p could match"),
+        ("pretrain vanilla wiki.txt --w x.params --y 2023 --p 1e9", "lr must be from"),
+        ("evaluate perceiver wiki.txt --r wiki.txt --eval birth_dev.tsv --b 8", "wiki.txt: is damaged"),
+    ],
+)
+def test_short_flags_mean_what_they_mean_in_the_script_of_the_year(
+    line: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert loci(f"course {line}") == 2
+    assert said in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_flags_may_stand_before_the_positions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert loci("course finetune --max_epochs 1 --bottleneck_dim 16 vanilla wiki.txt") == 2
     assert capsys.readouterr().err == "loci course: --writing_params_path is missing\n"
@@ -124,7 +146,9 @@ def test_london_on_the_published_file(course_data: Path, capsys: pytest.CaptureF
 
 def test_dataset(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert loci("course dataset namedata") == 0
-    names = capsys.readouterr().out.splitlines()
+    said = capsys.readouterr()
+    assert said.err == "loci course: as in 2021 (the year that introduced vanilla; --year chooses another)\n"
+    names = said.out.splitlines()
     assert names[0].startswith("data has ")
     assert [line[:3] for line in names[1:]] == ["x: ", "y: "] * 4
     assert names[1] == "x: " + "Where was Anna Lee born?⁇York⁇".ljust(127, "□")

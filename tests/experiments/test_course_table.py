@@ -30,13 +30,12 @@ from loci.training.checkpoint import LoadedModel
 QUICK = course.Options(seeds=1, quick=True)
 
 
+SMALL_WORLD = dataclasses.replace(DEMO_WORLD, people=24, paraphrases=1, outside=0.0, train_share=0.5, dev_share=0.5)
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        course,
-        "DEMO_WORLD",
-        dataclasses.replace(DEMO_WORLD, people=24, paraphrases=1, outside=0.0, train_share=0.5, dev_share=0.5),
-    )
+    monkeypatch.setattr(course, "DEMO_WORLD", SMALL_WORLD)
     changes = ("model.n_embd=32", "pretrain.characters=4000", "finetune.characters=4000")
     monkeypatch.setattr(course, "QUICK", changes)
     monkeypatch.setitem(FINETUNE_EPOCHS, "from scratch", 2)
@@ -97,9 +96,9 @@ def test_every_system_is_a_model_of_at_most_the_courses_size(system: course.Syst
 
 
 @pytest.mark.usefixtures("small")
-def test_a_fold_of_train_is_asked_and_dev_is_not_even_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fold_of_train_is_asked_and_dev_is_not_even_read(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    keep_world(course.DEMO_WORLD, tmp_path / "world")
+    keep_world(SMALL_WORLD, tmp_path / "world")
     (tmp_path / "world" / "birth_dev.tsv").unlink()
     options = course.Options(seeds=1, quick=True, data=tmp_path / "world", fold=1, only=("no-pretraining",))
     report = course.run(out, options)
@@ -162,8 +161,8 @@ ASKED = Questions.from_pairs(
 
 
 def loaded_model(variant: str, tmp_path: Path, **sizes: int) -> LoadedModel:
-    config = GPTConfig(len(FAR.vocab), n_layer=3, n_head=2, n_embd=16, **{"block_size": 96, **sizes})
-    return LoadedModel(GPT(VARIANTS[variant].apply(config)), FAR.vocab, {}, "", tmp_path)
+    small = GPTConfig(len(FAR.vocab), n_layer=3, n_head=2, n_embd=16, block_size=96)
+    return LoadedModel(GPT(VARIANTS[variant].apply(small.replace(**sizes))), FAR.vocab, {}, "", tmp_path)
 
 
 def test_in_view_is_what_pretraining_asks_for_wherever_it_stands(tmp_path: Path) -> None:

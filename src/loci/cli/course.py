@@ -8,7 +8,7 @@ examples:
 from __future__ import annotations
 
 import sys
-from argparse import Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,14 +93,18 @@ def dataset(flags: Namespace) -> None:
     example:
       loci course dataset charcorruption --pretrain_corpus_path wiki.txt
     """
-    from loci.interop.course_commands import Course
+    from loci.interop.course_commands import Course, as_taught
     from loci.interop.course_lines import data_line, example_lines
+    from loci.interop.course_notes import choose_year
     from loci.recipes.course import finetune_stage, pretrain_stage
     from loci.text.questions import Questions
 
-    course = Course.read("vanilla", flags.pretrain_corpus_path, year=flags.year, fix=flags.fix)
+    year, why = choose_year("vanilla", flags.year)
+    course = Course.read("vanilla", flags.pretrain_corpus_path, year=year, fix=flags.fix)
+    _note(f"as in {year} ({why})")
     if flags.dataset_type == "namedata":
-        questions, stage = Questions.read(flags.finetune_corpus_path), finetune_stage(course.shape, fix=course.fix)
+        questions = as_taught(Questions.read(flags.finetune_corpus_path), course)
+        stage = finetune_stage(course.shape, fix=course.fix)
     else:
         questions, stage = None, pretrain_stage(course.shape, year=course.year, fix=course.fix)
     lines = example_lines(course.corpus, stage, questions, course.config.block_size, flags.examples, flags.seed)
@@ -188,11 +192,36 @@ def course(args: Sequence[str]) -> int:
     if not args or args[0] in ("-h", "--help"):
         root.print_help()
         return 0
-    flags = root.parse_args(with_underscores(args))
+    flags = root.parse_args(_as_published(with_underscores(args), root))
     return int(SUBCOMMANDS[flags.function](flags) or 0)
 
 
 course.raw_arguments = True  # type: ignore[attr-defined]
+
+
+def _as_published(args: list[str], root: ArgumentParser) -> list[str]:
+    """The arguments with the published flags last and in full, as the script of the year understands them.
+
+    To it FUNCTION is one argument among others, and Loci's own flags are no other meaning of a short one.
+    """
+    from loci.interop.course_notes import YEARS, choose_year
+
+    def read(*names: str) -> tuple[dict[str, str], list[str]]:
+        script = type(root)(prog=root.prog, add_help=False, argument_default=SUPPRESS)
+        for name in names:
+            script.add_argument(f"--{name}")
+        found, rest = script.parse_known_args(args)
+        return vars(found), rest
+
+    found, rest = read(*FILES, "year")
+    if not rest or rest[0] not in USES:
+        return args
+    variant, told = next((word for word in rest if word in YEARS), "vanilla"), found.get("year", "")
+    reading, writing = (Path(found[name]) if name in found else None for name in FILES[:2])
+    year, _ = choose_year(variant, int(told) if told.isdecimal() else None, reading=reading, writing=writing)
+    later = ("pretrain_lr", "finetune_lr", "tb_expt_name") if year >= 2023 else ()
+    found, rest = read(*FILES, *later, *(["bottleneck_dim"] if year == 2023 else []))
+    return [*rest, *(f"--{name}={value}" for name, value in found.items())]
 
 
 def _check_files(flags: Namespace, *needed: str) -> None:
