@@ -5,6 +5,7 @@ Knows the result, not how it came about.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from loci.evaluation.json_data import to_json
@@ -16,6 +17,7 @@ from loci.report.style import NEUTRAL, series_colour
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+Get = Callable[[Grown], float]
 ON_PAPER = (10_000, 100_000, 1_000_000)
 
 
@@ -42,7 +44,11 @@ def growth_report(result: GrowthResult) -> Report:
             [
                 f"A model memorizes a question and an answer about everybody until {100 * KNOWN:.0f} % are known. "
                 + _in_words(characters),
-                Figure(growth_figure(result.grown, characters), "One dot per model; the line is the fit."),
+                Figure(
+                    growth_figure(result.grown, characters, lambda one: one.characters, "characters"),
+                    "One dot per model; the line is the fit.",
+                ),
+                Figure(growth_figure(result.grown, flops, lambda one: one.flops, "FLOPs"), "The same in FLOPs."),
                 Table(
                     ["people", "seed", "parameters", "known", "characters", "exposures", "FLOPs", "bits/parameter"],
                     rows,
@@ -50,6 +56,7 @@ def growth_report(result: GrowthResult) -> Report:
                     f"models filled to their capacity: {published} (Physics of Language Models 3.3). These models are "
                     "far from full: finding the fact by the name costs more than storing it.",
                 ),
+                Figure(bits_figure(result.grown), "What a parameter holds, next to the published figures."),
             ],
         )
     ]
@@ -80,15 +87,15 @@ def _millions(characters: float) -> str:
     return f"{characters / 1e6:.2f} M"
 
 
-def growth_figure(grown: tuple[Grown, ...], law: PowerLaw | None) -> go.Figure:
-    """Characters until most are known, against people; both axes logarithmic."""
+def growth_figure(grown: tuple[Grown, ...], law: PowerLaw | None, get: Get, what: str) -> go.Figure:
+    """What was needed until most are known, against people, and its fit; both axes logarithmic."""
     import plotly.graph_objects as go
 
     made = go.Figure()
     there = [one for one in grown if one.reached]
     made.add_scatter(
         x=[one.people for one in there],
-        y=[one.characters for one in there],
+        y=[get(one) for one in there],
         mode="markers",
         name="measured",
         marker_color=series_colour(0),
@@ -99,5 +106,26 @@ def growth_figure(grown: tuple[Grown, ...], law: PowerLaw | None) -> go.Figure:
             x=ends, y=[law(x) for x in ends], mode="lines", name="fit", line={"color": NEUTRAL, "dash": "dot"}
         )
     made.update_xaxes(title="people", type="log")
-    made.update_yaxes(title=f"characters until {100 * KNOWN:.0f} % are known", type="log")
+    made.update_yaxes(title=f"{what} until {100 * KNOWN:.0f} % are known", type="log")
+    return made
+
+
+def bits_figure(grown: tuple[Grown, ...]) -> go.Figure:
+    """Bits per parameter against exposures of each fact, next to the published ones; both axes logarithmic."""
+    import plotly.graph_objects as go
+
+    made = go.Figure()
+    made.add_scatter(
+        x=[one.exposures for one in grown],
+        y=[one.bits_per_parameter for one in grown],
+        text=[f"{one.people:,} people" for one in grown],
+        mode="markers+text",
+        textposition="top center",
+        name="measured",
+        marker_color=series_colour(0),
+    )
+    exposures, bits = zip(*PUBLISHED, strict=True)
+    made.add_scatter(x=exposures, y=bits, mode="markers", name="published, full models", marker_color=NEUTRAL)
+    made.update_xaxes(title="exposures of each fact", type="log")
+    made.update_yaxes(title="bits per parameter", type="log")
     return made
