@@ -25,10 +25,16 @@ from loci.text.vocab import MASK_ID, Vocab
 from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.sources import TrainingData
+from run_files import rewrite
 
 VOCAB = Vocab.from_text("Where was Ann Bo Cyd born? Rome Oslo")
 NAMES = ("Ann Lee", "Bo Ray", "Cy Fox", "Di Wu", "Ed van Poe")
 PLACES = ("Oslo", "Rome", "Lima", "Kyiv", "New York")
+NUMBERS = {
+    "threshold": 0.3,
+    "familiarity": {"gate": 0.4, "slope": 0.1, "intercept": 2.0},
+    "recalled": {"slope": 0.5, "intercept": 1.5},
+}
 FORMS = ("Where was {} born?", "{} was born where?", "Tell me the birthplace of {}.", "where was {} bron")
 
 
@@ -44,7 +50,7 @@ def asked(*texts, answers=("Rome",)):
     return Questions(None, rows)
 
 
-@pytest.fixture(scope="module", params=["direct", "recite"])
+@pytest.fixture(scope="module", params=["direct", "recite", "memory"])
 def run(request, tmp_path_factory):
     """A run of each kind on a corpus of its own, hardly trained: its answers are not sure."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -58,6 +64,8 @@ def run(request, tmp_path_factory):
     recipe = Recipe("tiny", model, (Stage("learn", mixture, steps=20, batch_size=10, lr=1e-2),), answerer=request.param)
     data = TrainingData(Corpus.read(folder / "data" / "wiki.txt"), Questions.read(folder / "data" / "train.tsv"))
     carry_out(recipe, data, folder / "run")
+    if request.param == "memory":  # so small a run has fitted none of the numbers that a memory saves
+        rewrite(folder / "run" / "final" / "config.json", lambda config: config.update(NUMBERS))
     return folder / "run"
 
 
