@@ -18,7 +18,7 @@ from loci.text.vocab import MASK, MASK_ID
 from loci.training.checkpoint import LoadedModel
 
 ANSWER_LENGTH = 32
-N_LISTS = 8
+N_LISTS = 4
 """Lists of words drawn for each name: one of them seldom has room for all."""
 
 
@@ -81,19 +81,19 @@ def _listed(loaded: LoadedModel, asked: list[Question]) -> list[bool]:
     prompts = [closed(loaded.vocab, subject).tolist() for subject, ok in zip(subjects, known, strict=True) if ok]
     if not prompts:
         return known
-    seen = view(loaded)
+    # Behind what it sees, it goes on without knowing what it has listed.
+    room = [max(0, view(loaded) - len(prompt)) for prompt in prompts]
     said = generate(
         loaded.model,
         [prompt for prompt in prompts for _ in range(N_LISTS)],
-        max_new=seen,
+        max_new=max(1, *room),
         sampler=Sampler(),
         generator=torch.Generator().manual_seed(0),
     )
-    # Behind what it sees, it goes on without knowing what it has listed.
     lists = iter(
         [
-            [set(loaded.vocab.decode(one.ids[: seen - len(prompt)]).split(MASK)) for one in said[first:][:N_LISTS]]
-            for prompt, first in zip(prompts, range(0, len(said), N_LISTS), strict=True)
+            [set(loaded.vocab.decode(one.ids[:length]).split(MASK)) for one in said[first:][:N_LISTS]]
+            for length, first in zip(room, range(0, len(said), N_LISTS), strict=True)
         ]
     )
     return [
