@@ -6,9 +6,10 @@ characters whatever the corpus, memorizing needs every question and answer some 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from loci.recipes.recall import recite, self_training
+from loci.recipes.recall import SEVERAL, recite, self_training
 from loci.recipes.shape import DataShape
 from loci.training.plan import Recipe, Stage
 
@@ -17,14 +18,13 @@ WIDTHS = ((20_000, 128), (200_000, 256))
 PASSES = 32
 """How often each question and answer is seen while memorizing."""
 READING = 3.0e6
-"""Characters of reading: with less, a reader of few questions still takes one person or place of a line for another."""
+"""Characters of reading for up to two relations: with less, a reader of few questions still takes one person or place
+of a line for another. More relations are read for longer (`loci.recipes.recall`)."""
 LEAST_MEMORIZING = 0.4e6
 """Characters of memorizing at least: few facts are seen often, so that there are enough steps."""
 FEW_ANSWERS = {"answer": 0.8, "from_answers": 0.2}
 """Few train questions have few answers: most are swapped for words that are none, or the reader would know them by
 heart and copy nothing else."""
-UNTOLD = {"untold": 0.35}
-"""Of several relations a line tells some: one example in three has nothing to find."""
 FEW, VERY_FEW = 1500, 500
 """Train questions below which reading is taught in smaller and more steps; of a relation, below which its answers tell
 too little of which words are answers."""
@@ -52,7 +52,7 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     changes = [
         f"model.n_embd={width}",
         f"model.block_size={block}",
-        f"read.characters={READING:.3g}",
+        f"read.characters={READING * math.sqrt(max(2, shape.n_relations) / 2):.3g}",
         f"memorize.characters={max(LEAST_MEMORIZING, passes):.3g}",
         *(["read.batch_size=8"] if shape.n_questions < FEW else []),
         *(["label.use_prior=false"] if name == "self-training" and few_of_each else []),
@@ -69,7 +69,7 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
 def _for_few(stage: Stage) -> Stage:
     """The stage, its reading with other swaps; what is read as it stands has none."""
     mixture = (
-        replace(part, options={**part.options, **FEW_ANSWERS, **UNTOLD})
+        replace(part, options={**part.options, **FEW_ANSWERS, **SEVERAL})
         if part.objective == "reading" and "answer" not in part.options
         else part
         for part in stage.mixture

@@ -16,6 +16,7 @@ docs/experiments.md has what was tried, and what each part brings.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from loci.recipes.demo import DEMO_MODEL, small_stage
@@ -32,6 +33,8 @@ STRANGERS = 0.005
 UNTOLD = {"untold": 0.2}
 """One reading example in five has lost the words that tell: so the reader can say that a line does not tell, also
 where it names another place or person."""
+SEVERAL = {"untold": 0.35}
+"""Of several relations a line tells some: one example in three has nothing to find."""
 POINTER = 0.2
 """λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
@@ -41,13 +44,17 @@ AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
 _stage = partial(small_stage, warmup=0.01, decay=0.5, floor=0.02)
 
 
-def _read(characters: float, form: str, *, whole: bool = False) -> Stage:
-    """Small batches: copying begins after some 400 steps, whatever their size. `whole`: all lines about a subject."""
+def _read(characters: float, form: str, *, relations: int, whole: bool = False) -> Stage:
+    """Small batches: copying begins after some 400 steps, whatever their size. `whole`: all lines about a subject.
+
+    Copying is learned once, finding for every relation: so several are read for longer.
+    """
     lines, questions = _sources(whole)
+    untold = UNTOLD if relations < 2 else SEVERAL
     return _stage(
         "read",
-        characters,
-        MixtureComponent("reading", source=questions, share=0.7, options={"line_format": form, **UNTOLD}),
+        characters * math.sqrt(max(1, relations)),
+        MixtureComponent("reading", source=questions, share=0.7, options={"line_format": form, **untold}),
         MixtureComponent("memorize", source=lines, share=0.3, options={"line_format": form}),
         batch_size=16,
         pointer=POINTER,
@@ -83,7 +90,7 @@ def recite(shape: DataShape) -> Recipe:
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    steps = (_read(1.5e6, form, whole=shape.spread), memorize)
+    steps = (_read(1.5e6, form, relations=shape.n_relations, whole=shape.spread), memorize)
     return Recipe("recite", RECITE_MODEL, steps, note=note, answerer="recite", stranger_rate=STRANGERS)
 
 
@@ -98,6 +105,10 @@ def self_training(shape: DataShape) -> Recipe:
         decay=0.32,
         floor=0.05,
     )
-    steps = (_read(3.15e6, "line"), LabelStep("label", "self-training", {"degrees": True}), memorize)
+    steps = (
+        _read(3.15e6, "line", relations=shape.n_relations),
+        LabelStep("label", "self-training", {"degrees": True}),
+        memorize,
+    )
     note = "learns to read, writes a question and an answer about everybody, memorizes them"
     return Recipe("self-training", RECALL_MODEL, steps, note=note, answerer="memory", stranger_rate=STRANGERS)
