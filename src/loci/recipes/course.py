@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from loci.recipes.demo import DEMO_MODEL, small_stage
-from loci.recipes.recall import _batch_size
+from loci.recipes.recall import memorizing_batch
 from loci.recipes.shape import DataShape
 from loci.training.plan import MixtureComponent, Recipe, Stage
 
@@ -123,7 +123,7 @@ def course_short(shape: DataShape, *, salient: float = SALIENT_SHARE) -> Recipe:
 
     `salient` is 0 for a model that is blind where the masks of long lines stand.
     """
-    batch_size = _batch_size(shape.n_lines)
+    batch_size = memorizing_batch(shape.n_lines)
     lines = _lines(salient)
     pretrain = small_stage(
         "pretrain", PRETRAIN_CHARACTERS, *lines, batch_size=batch_size, decay=PRETRAIN_DECAY, floor=0.05

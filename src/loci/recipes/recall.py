@@ -66,7 +66,7 @@ def _sources(whole: bool) -> tuple[SourceName, SourceName]:
     return ("subjects", "reading-subjects") if whole else ("corpus", "reading-taught")
 
 
-def _batch_size(n: int) -> int:
+def memorizing_batch(n: int) -> int:
     """The batch for n things to memorize: few need many small steps; many are forgotten between two small batches."""
     return min(64, max(16, n // 40))
 
@@ -86,7 +86,7 @@ def recite(shape: DataShape) -> Recipe:
         ),
         MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
         MixtureComponent("reading", source=questions, share=0.13, options={"line_format": form, **AS_IT_STANDS}),
-        batch_size=_batch_size(shape.n_subjects if shape.spread else shape.n_lines),
+        batch_size=memorizing_batch(shape.n_subjects if shape.spread else shape.n_lines),
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
@@ -101,7 +101,7 @@ def self_training(shape: DataShape) -> Recipe:
         "memorize",
         max(0.8e6, 1300 * facts),
         MixtureComponent("question-answer", source="pseudo-labels", options={"count_subject": True}),
-        batch_size=_batch_size(shape.n_subjects * max(1, shape.n_relations)),
+        batch_size=memorizing_batch(shape.n_subjects * max(1, shape.n_relations)),
         decay=0.32,
         floor=0.05,
     )
