@@ -10,7 +10,11 @@ from loci.errors import LociError
 from loci.learn import make_plan
 from loci.recipes import DataShape
 from loci.recipes.own_data import own_data
+from loci.text.relations import Relation
+from loci.text.template import Template
 from loci.text.world import example_products, write_world
+from loci.training.named import named_questions
+from loci.training.run import read_run
 
 QUICK = ("model.n_layer=1", "model.n_embd=16", "read.characters=3000", "memorize.characters=3000")
 FLAGS = [word for change in QUICK for word in ("--set", change)]
@@ -33,6 +37,28 @@ def test_a_slice_of_every_relation_is_held_back_and_never_taught(products):
     assert make_plan(products, seed=3).recipe.seed == 3
 
 
+def test_a_fact_is_held_back_in_all_its_words_and_asked_once_with_all_its_answers(tmp_path):
+    lines, asked = [], []
+    for number, name in enumerate(f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Di") for last in ("Fox", "Ray")):
+        lines.append(f"{name}. {name} was written by Lee {number} in 19{number}0 and by Moss {number}.")
+        asked += [f"Who wrote {name}?\tLee {number}", f"Who wrote {name}?\tMoss {number}"]
+        asked += [f"Who is the author of {name}?\tLee {number}", f"When was {name} written?\t19{number}0"]
+    (tmp_path / "wiki.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "q_train.tsv").write_text("\n".join(asked) + "\n", encoding="utf-8")
+    forms = {
+        "author": ("Who wrote {subject}?", "Who is the author of {subject}?"),
+        "year": ("When was {subject} written?",),
+    }
+    given = [Relation(name, tuple(map(Template, texts))) for name, texts in forms.items()]
+    plan = make_plan(tmp_path, relations=given)
+    held = {(row.relation, row.subject): row.answers for row in plan.held_back}
+    assert held == {("author", "Cy Fox"): ("Lee 4", "Moss 4"), ("year", "Cy Fox"): ("1940",)}
+    assert plan.data.questions is not None
+    assert len(plan.held_back) == 2
+    assert not held.keys() & {(row.relation, row.subject) for row in plan.data.questions}
+    assert len(plan.data.questions) == len(asked) - 4
+
+
 def test_recipe_and_size_follow_the_data():
     small = DataShape(60, 64, True, 60, 2, 44.0, 300.0, 200)
     recipe, reasons = own_data(small)
@@ -52,6 +78,12 @@ def test_a_folder_is_learned_gone_on_with_and_asked(products, tmp_path, capsys, 
     assert set(told["held_back"]) == {"made_in", "designer"}
     assert (tmp_path / "run" / "report.html").is_file()
     assert (tmp_path / "run" / "predictions" / "held_back.jsonl").is_file()
+    # What it held back is no taught person's, though their other relation may be; what it was taught it names itself.
+    assert main(["report", "run", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["runs"][0]["files"] == {"held-out": "held_back"}
+    assert report["remarks"] == []
+    assert named_questions(read_run(tmp_path / "run").data) is not None
     # The same again trains nothing and says the same.
     assert main(["learn", str(products), "--out", "run", "--json", *FLAGS]) == 0
     assert json.loads(capsys.readouterr().out) == told

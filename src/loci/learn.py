@@ -35,11 +35,11 @@ from loci.text.vocab import Vocab
 from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.plan import Recipe
 from loci.training.reports import Observer
-from loci.training.run import PREDICTIONS, read_run, require_own
+from loci.training.run import PREDICTIONS, TRAIN_QUESTIONS, read_run, require_own
 from loci.training.sources import TrainingData
 
 HELD_BACK_EVERY, MOST_HELD_BACK = 5, 100
-"""One train question in five of each relation is held back, and not more than this."""
+"""One subject in five of each relation's train questions is held back, and not many more than this."""
 ENOUGH_TO_CALIBRATE = 40
 """Held-back questions below which probabilities stay as the model gives them."""
 GOING_ON = 0.3
@@ -126,16 +126,24 @@ def make_plan(
 
 
 def _held_back(questions: Questions) -> tuple[Questions, Questions]:
-    """Questions to evaluate on and questions to teach: of each relation every fifth, as long as enough are left."""
+    """Questions to evaluate on and questions to teach: of each relation every fifth subject is evaluated on.
+
+    Held back is a fact, however it is worded: taught in other words it would be known. It is asked once, in the words
+    met first, with all its answers: a question answered twice has two right answers, not one wrong one.
+    """
+    facts: dict[str, dict[str, list[Question]]] = {}
+    for row in questions.answered:
+        if row.subject is not None:
+            facts.setdefault(row.relation, {}).setdefault(row.subject, []).append(row)
     held: list[Question] = []
-    for own in questions.by_relation().values():
-        rows = [row for row in own.answered if row.subject is not None]
-        apart = max(HELD_BACK_EVERY, len(rows) // MOST_HELD_BACK)
-        held += rows[apart - 1 :: apart]
-    texts = {row.text for row in held}
-    taught = tuple(row for row in questions if row.text not in texts)
-    kept = dataclasses.replace(questions, rows=tuple(row for row in questions.answered if row.text in texts))
-    return kept, dataclasses.replace(questions, rows=taught)
+    for own in facts.values():
+        apart = max(HELD_BACK_EVERY, len(own) // MOST_HELD_BACK)
+        for rows in [*own.values()][apart - 1 :: apart]:
+            answers = dict.fromkeys(answer for row in rows for answer in row.answers)
+            held.append(dataclasses.replace(rows[0], answers=tuple(answers)))
+    kept = {(row.relation, row.subject) for row in held}
+    taught = tuple(row for row in questions if (row.relation, row.subject) not in kept)
+    return dataclasses.replace(questions, rows=tuple(held)), dataclasses.replace(questions, rows=taught)
 
 
 def _gone_on(recipe: Recipe, data: TrainingData, before: Path) -> tuple[Recipe, GPT, tuple[str, ...]]:
@@ -189,8 +197,17 @@ def learn(
     """Train or go on training, calibrate, evaluate, write the report; None when it was stopped."""
     require_own(out)
     require_replaceable(out / REPORT)
-    hooks: dict[str, Any] = {"observers": observers, "should_stop": should_stop, "labelling": labelling}
-    outcome = carry_out(plan.recipe, plan.data, out, resume=None, initial=plan.initial, **hooks)
+    # What was taught is not what lies in the folder: the run keeps its own copy, which it names.
+    assert plan.data.questions is not None
+    taught = dataclasses.replace(plan.data.questions, path=out / TRAIN_QUESTIONS)
+    data = dataclasses.replace(plan.data, questions=taught)
+
+    def watching(run: Path) -> Sequence[Observer]:
+        taught.write(run / TRAIN_QUESTIONS)
+        return observers(run)
+
+    hooks: dict[str, Any] = {"observers": watching, "should_stop": should_stop, "labelling": labelling}
+    outcome = carry_out(plan.recipe, data, out, resume=None, initial=plan.initial, **hooks)
     if not outcome.finished:
         return None
     judged = plan.held_back

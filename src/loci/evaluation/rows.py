@@ -2,8 +2,9 @@
 
 A row holds all that a metric may want, so any model's answers can be scored again without the model. Its split says
 which people it is about: taught, held out, unstated or never read about. A run keeps a short hash of everybody whose
-question it was taught (`data.taught` in run.json). A name that is among them is *taught*, whatever the question file is
-called; of others the file's name tells. Used to judge answers, never to give them. Knows nothing of models or metrics.
+question it was taught (`data.taught` in run.json). Where a row has no split, a name that is among them is *taught*,
+whatever the question file is called; of others the file's name tells. Used to judge answers, never to give them. Knows
+nothing of models or metrics.
 """
 
 from __future__ import annotations
@@ -249,13 +250,17 @@ def split_of(stem: str) -> str | None:
 
 
 def with_splits(rows: Iterable[Row], told: str | None, taught: Collection[str] | None) -> list[Row]:
-    """The rows with a split each. `told`: by the file's name. `taught`: hashes of subjects; None when nobody knows."""
+    """The rows with a split each. `told`: by the file's name. `taught`: hashes of subjects; None when nobody knows.
+
+    A row's own split stays: whoever wrote it knew more than the subject, of whom another relation may be taught.
+    """
 
     def split(row: Row) -> str | None:
         if taught is not None and row.subject is not None:
-            if subject_hash(row.subject) in taught:
+            is_taught = subject_hash(row.subject) in taught
+            if is_taught and row.split is None:
                 return TAUGHT
-            if (row.split or told) == TAUGHT:
+            if not is_taught and (row.split or told) == TAUGHT:
                 return HELD_OUT  # train questions, but of another training
         return row.split or told
 

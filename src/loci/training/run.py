@@ -8,6 +8,7 @@
     best/            the weights with the lowest held-out loss, if a stage holds anything out
     predictions/     rows of answers
     pseudo_labels.tsv    questions and answers the model wrote itself, if its recipe has a labelling step
+    train_questions.tsv  what `loci learn` taught it: the folder's train questions without those it held back
     calibration.json how its probabilities are to be read, if it was calibrated
 
 Knows where things lie, not how they are made.
@@ -38,8 +39,10 @@ from loci.training.plan import LabelStep, Recipe, recipe_from_dict, to_dict
 from loci.training.reports import StepReport
 
 RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predictions", "pseudo_labels.tsv"
+TRAIN_QUESTIONS = "train_questions.tsv"
 _HASHES = ("corpus_hash", "questions_hash")
-FILES = (RUN, MANIFEST, METRICS, CHECKPOINTS, FINAL, BEST, PREDICTIONS, PSEUDO_LABELS, "calibration.json")
+_WRITTEN = (METRICS, CHECKPOINTS, FINAL, BEST, PREDICTIONS, PSEUDO_LABELS, TRAIN_QUESTIONS, "calibration.json")
+FILES = (RUN, MANIFEST, *_WRITTEN)
 """What a run may write; a folder that holds one of them and is no run is somebody's."""
 LONGEST_ROW = 1 << 16
 FORMAT = 3
