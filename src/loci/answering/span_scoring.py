@@ -7,7 +7,7 @@ is hopeless. Knows nothing of where the text comes from, the corpus or the model
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from loci.answering.answer import Scored
 from loci.generation import generate
@@ -31,16 +31,20 @@ def score_spans(
     *,
     width: int = 1,
     longest: int | Sequence[int] = LONGEST_SPAN,
+    joiners: Sequence[Collection[str]] | None = None,
     silence: bool = False,
 ) -> list[list[Scored]]:
     """For each prompt at most `width` word spans of its text with their probabilities, likeliest first.
 
-    `longest` is how many words a span may have, for all texts or for each. A text without a word has nothing to quote:
+    `longest` is how many words a span may have, for all texts or for each, `joiners` what may stand between them
+    besides a space, for each (`loci.text.spans`). A text without a word has nothing to quote:
     there the model says what it likes. With `silence` the empty answer is always among them: how likely the reader
     finds that the text does not tell.
     """
     words = [longest] * len(texts) if isinstance(longest, int) else longest
-    offered = [_spans(vocab, text, most, silence=silence) for text, most in zip(texts, words, strict=True)]
+    between = joiners if joiners is not None else [()] * len(texts)
+    quoted = (word_spans(text, most, own) for text, most, own in zip(texts, words, between, strict=True))
+    offered = [_spelled(vocab, spans, silence=silence) for spans in quoted]
     ids = [[vocab.encode(span).tolist() for span in spans] for spans in offered]
     found = []
     for prompt, spans, scores in zip(
@@ -55,9 +59,10 @@ def score_spans(
     return found
 
 
-def _spans(vocab: Vocab, text: str, longest: int, *, silence: bool) -> list[str]:
-    spans = [span for span in word_spans(text, longest) if not vocab.missing(span)]
-    return [*spans, ""] if silence else spans
+def _spelled(vocab: Vocab, spans: Sequence[str], *, silence: bool) -> list[str]:
+    """The spans that the vocabulary can spell, and the empty one with `silence`."""
+    known = [span for span in spans if not vocab.missing(span)]
+    return [*known, ""] if silence else known
 
 
 def _free(model: GPT, vocab: Vocab, prompt: Prompt) -> Scored:

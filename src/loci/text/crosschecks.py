@@ -18,6 +18,7 @@ from loci.text.compiled import CompiledCorpus
 from loci.text.corpus import Corpus, Line, line_lengths
 from loci.text.findings import Finding, Notes, shown
 from loci.text.questions import Question, Questions
+from loci.text.spans import longest_and_joiners, word_spans
 from loci.text.vocab import MASK, PAD
 
 
@@ -71,19 +72,50 @@ def unasked(corpus: Corpus, asked: Iterable[Questions]) -> list[Finding]:
 
 
 def untold(questions: Questions, corpus: Corpus) -> list[Finding]:
+    """Warnings about what cannot be learned by reading: relations that no line tells, answers that are no quotation."""
+    return _untold_relations(questions, corpus) + _unquotable(questions, corpus)
+
+
+def _untold_relations(questions: Questions, corpus: Corpus) -> list[Finding]:
     """A warning for each relation none of whose train questions has its answer in a line about its subject."""
-    notes = Notes(questions.path)
+    found: list[Finding] = []
     for name, rows in questions.by_relation().items():
         if rows.answered and name and not any(corpus.tells(row.subject, row.answers) for row in rows.answered):
             first = rows.answered[0]
+            notes = Notes(questions.path)
             message = f"{name}: no line tells the answer to any of its {len(rows.answered):,} train questions"
             notes.warning("untold-relation", f"{message}, such as {shown(first.text)}", first.number)
-    return notes.found
+            found += notes.found
+    return found
+
+
+def _unquotable(questions: Questions, corpus: Corpus) -> list[Finding]:
+    """A warning for each relation with train answers that stand in their line, but not as a run of words.
+
+    A reader quotes runs of words, so an answer such as "Rome (Italy)" can only be given by heart.
+    """
+    found: list[Finding] = []
+    for name, rows in questions.by_relation().items():
+        longest, joiners = longest_and_joiners(rows.answers)
+        signs = (answer for answer in rows.answers if not (answer.isascii() and answer.replace(" ", "").isalnum()))
+        odd = {answer for answer in signs if answer not in word_spans(answer, longest, joiners)}
+        told = [
+            row
+            for row in (rows.answered if odd else ())
+            if odd.issuperset(row.answers) and row.subject and corpus.tells(row.subject, row.answers)
+        ]
+        if told:
+            notes = Notes(told[0].path or questions.path)
+            message = f"{len(told):,} answers stand in their lines, but are no runs of words that a reader can quote"
+            some = f"{f'{name}: ' if name else ''}{message}, such as {shown(told[0].answers[0], 40)}"
+            notes.warning("untold-relation", some, told[0].number)
+            found += notes.found
+    return found
 
 
 def require_told(questions: Questions, corpus: Corpus) -> None:
     """Raise a `LociError` for the first relation that nothing in the corpus can teach to read."""
-    for found in untold(questions, corpus):
+    for found in _untold_relations(questions, corpus):
         raise LociError(found.message, path=found.path, line=found.line, remedy=found.remedy)
 
 

@@ -2,34 +2,67 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Collection, Iterable, Iterator
 
-_WORD = re.compile(r"\w+(?:[-'’.]\w+)*", re.UNICODE)
+#: Thai, Lao, Burmese, Khmer, Chinese and Japanese have no spaces between words; `loci.text.match` has the same ranges.
+UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
+_WORD = re.compile(
+    rf"""
+      (?![၊။។៕・])[{UNSPACED}]                               # each character alone
+    | (?:[^\W\d_{UNSPACED}]{{1,2}}\.){{2,}}(?!\w)             # U.S., Ph.D.
+    | (?:Jr|Sr|Inc|Ltd|Corp|Co|Bros)\.(?!\w)
+    | [$€£¥]?\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\w)(?:\ ?%)?  # 1,500
+    | \d+(?:/\d+)+(?!\w)                                      # 12/05/1901
+    | (?:[$€£¥](?=\d))?[^\W{UNSPACED}]+(?:[-'’.&][^\W{UNSPACED}]+)*(?:(?<=\d)\ ?%|(?<=[^\W\d])(?:\+\+|[+#])(?!\w))?
+    """,
+    re.VERBOSE,
+)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_BEFORE, _BEHIND = "$€£¥", ".%+# "  # what may belong to a word, or not
 _POSSESSIVE = re.compile(r"['’]s$")
 _TITLES = frozenset(("St", "Mt", "Ft", "Dr", "Mr", "Ms"))
+_LONGEST_JOINER = 3
 LONGEST_SPAN = 3
+LONGEST_UNSPACED = 16
+"""Characters of a span in a script without spaces; two of them count as a word."""
 
 
-def word_spans(text: str, longest: int = LONGEST_SPAN) -> list[str]:
+def word_spans(text: str, longest: int = LONGEST_SPAN, joiners: Collection[str] = ()) -> list[str]:
     """Every run of one to `longest` words with single spaces between them, each once, in the text's order.
 
-    The full stop of an initial or a short title ends no run: Ann B. Lee, St. Louis. It may also end a sentence.
-    A possessive is offered without its ending too: Auckland's North Shore is in Auckland. Parts of a word joined by
-    hyphens count as words of their own besides.
+    The full stop of an initial or a short title ends no run: Ann B. Lee, St. Louis. It may also end a sentence. Nor
+    does the comma of a date, or what stands in `joiners`: ", " for Paris, France. A possessive is offered without its
+    ending too: Auckland's North Shore is in Auckland; so is $5, 12% or U.S. without its sign or stop. Parts of a word
+    joined by hyphens count as words of their own besides.
     """
     words = list(_WORD.finditer(text))
     spans: dict[str, None] = {}
     for first, word in enumerate(words):
-        for last in range(first, min(first + longest, len(words))):
-            if last > first and not _joined(text, words[last - 1], words[last]):
+        size = 0.0
+        for last in range(first, len(words)):
+            if last > first and not _joined(text, words[last - 1], words[last], joiners):
                 break
-            span = text[word.start() : words[last].end()]
-            spans[span] = None
-            if _POSSESSIVE.search(span):
-                spans[_POSSESSIVE.sub("", span)] = None
-        if "-" in word.group():
-            spans |= dict.fromkeys(part for part in word.group().split("-") if part)
+            size += _size(words[last].group())
+            if size > max(1, longest) or (last - first >= LONGEST_UNSPACED and size < last - first):
+                break
+            spans |= dict.fromkeys(_spelled(text[word.start() : words[last].end()]))
+        if len(parts := re.split("[-/&]", word.group())) > 1:
+            spans |= dict.fromkeys(filter(None, parts))
     return list(spans)
+
+
+def longest_and_joiners(answers: Iterable[str]) -> tuple[int, frozenset[str]]:
+    """How many words a span has that quotes the longest of the answers, and what stands between the words of some."""
+    longest, joiners = 1.0, set[str]()
+    for answer in answers:
+        words = list(_WORD.finditer(answer))
+        longest = max(longest, len(answer.split()), sum(_size(word.group()) for word in words))
+        for before, after in itertools.pairwise(words):
+            if not _joined(answer, before, after):
+                joiners.add(answer[before.end() : after.start()])
+    return int(longest + 0.5), frozenset(joiner for joiner in joiners if 0 < len(joiner) <= _LONGEST_JOINER)
 
 
 def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:
@@ -47,13 +80,35 @@ def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:
             runs.append(word.group())
         before = word
     inside = {span for run in runs if run[0].isupper() and re.search("[ -]", run) for span in word_spans(run, longest)}
-    whole = {run[:end] for run in runs for end in (len(run), *(stop.start() for stop in re.finditer(r"\. ", run)))}
-    return frozenset(inside.difference(whole, (_POSSESSIVE.sub("", run) for run in runs)))
+    whole = {run[:end] for run in runs for end in (len(run), *(stop.start() + 1 for stop in re.finditer(r"\. ", run)))}
+    return frozenset(inside.difference(*map(_spelled, whole)))
 
 
-def _joined(text: str, before: re.Match[str], after: re.Match[str]) -> bool:
+def _spelled(span: str) -> Iterator[str]:
+    """A span, and what is left without a possessive ending, a sign or a full stop."""
+    yield span
+    if span[-1] == "s":
+        yield _POSSESSIVE.sub("", span)
+    if span[-1] in _BEHIND or span[0] in _BEFORE:
+        yield span.rstrip(_BEHIND)
+        yield span.lstrip(_BEFORE)
+        yield span.rstrip(_BEHIND).lstrip(_BEFORE)
+
+
+def _size(word: str) -> float:
+    """How many words it counts as."""
+    return 0.5 if _UNSPACED.match(word) else 1.0
+
+
+def _joined(text: str, before: re.Match[str], after: re.Match[str], joiners: Collection[str] = ()) -> bool:
     """Whether nothing but a space stands between two words, or the full stop of an initial before a capital."""
     between = text[before.end() : after.start()]
-    word = before.group()
+    if between == " " or between in joiners:
+        return True
+    word, following = before.group(), after.group()
+    if not between:  # 1901年
+        return _size(word) < 1 or _size(following) < 1
+    if between == ", ":  # May 12, 1901
+        return word.isdigit() and len(word) <= 2 and following.isdigit() and len(following) == 4
     short = word in _TITLES or (len(word) == 1 and word.isupper())
-    return between == " " or (between == ". " and short and after.group()[0].isupper())
+    return between == ". " and short and following[0].isupper()

@@ -9,7 +9,7 @@ lines that hold one, the share in which it is the answer. They also say how seld
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from loci.text.corpus import Corpus
@@ -32,7 +32,7 @@ class AnswerPrior:
         return self.shares.get(span, self.unmet) * (self.fragment if fragment else 1.0)
 
 
-def answer_prior(corpus: Corpus, questions: Questions, *, longest: int) -> AnswerPrior:
+def answer_prior(corpus: Corpus, questions: Questions, *, longest: int, joiners: Collection[str] = ()) -> AnswerPrior:
     """The answer prior of answered questions about subjects of the corpus, for spans of at most `longest` words.
 
     Each share is that of the span's own lines and one more, in which spans are answers as often as they are on average:
@@ -43,7 +43,7 @@ def answer_prior(corpus: Corpus, questions: Questions, *, longest: int) -> Answe
     parts, parts_meant, names, names_meant = 0, 0, 0, 0
     for question in questions.answered:
         lines = corpus.about(question.subject) if question.subject is not None else ()
-        spans = {span for line in lines for span in word_spans(line.body, longest)}
+        spans = {span for line in lines for span in word_spans(line.body, longest, joiners)}
         met.update(spans)
         answers = spans.intersection(question.answers)
         meant.update(answers)

@@ -46,6 +46,8 @@ class Reader:
     longest: int
     """Words of its longest answer."""
     prior: AnswerPrior
+    joiners: frozenset[str] = frozenset()
+    """What stands between the words of some of its answers, besides a space."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,10 @@ def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader],
 def _read(loaded: LoadedModel, jobs: Sequence[_Job]) -> Iterator[Label]:
     prompts = [reading_prompt(loaded.vocab, job.question, job.text) for job in jobs]
     about = [job.text.removeprefix(job.line.subject) for job in jobs]
-    longest = [job.reader.longest for job in jobs]
-    read = score_spans(loaded.model, loaded.vocab, prompts, about, width=RIVALS, longest=longest, silence=True)
+    longest, joiners = [job.reader.longest for job in jobs], [job.reader.joiners for job in jobs]
+    read = score_spans(
+        loaded.model, loaded.vocab, prompts, about, width=RIVALS, longest=longest, joiners=joiners, silence=True
+    )
     for job, about_it, spans in zip(jobs, about, read, strict=True):
         not_told, prior = dict(spans).get("", 0.0), job.reader.prior
         parts = fragments(about_it, job.reader.longest)
@@ -132,7 +136,7 @@ def _fingerprint(loaded: LoadedModel, jobs: Sequence[_Job]) -> str:
     for parameter in loaded.model.state_dict().values():
         found.update(parameter.detach().cpu().contiguous().numpy().tobytes())
     for job in jobs:
-        found.update(f"{job.question}\t{job.text}\t{job.reader.longest}\n".encode())
+        found.update(f"{job.question}\t{job.text}\t{job.reader.longest}\t{sorted(job.reader.joiners)}\n".encode())
     return found.hexdigest()[:16]
 
 

@@ -18,6 +18,7 @@ from loci.pipeline.labelers.read_lines import Asked, Reader, read_lines
 from loci.text.match import is_accepted
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
+from loci.text.spans import longest_and_joiners
 from loci.training.checkpoint import LoadedModel
 from loci.training.sources import TrainingData
 
@@ -73,10 +74,11 @@ def _asked(question: Question) -> Asked:
 def _reader(data: TrainingData, relation: Relation, taught: Questions, *, use_prior: bool) -> Reader:
     """How a relation is read: with the words its train questions often call the answer."""
     assert data.questions is not None
-    words = [len(a.split()) for row in data.questions.answered if row.relation == relation.name for a in row.answers]
-    longest = max(words, default=1)
+    longest, joiners = longest_and_joiners(
+        answer for row in data.questions.answered if row.relation == relation.name for answer in row.answers
+    )
     own = replace(taught, rows=tuple(row for row in taught if row.relation == relation.name))
-    prior = answer_prior(data.corpus, own, longest=longest)
+    prior = answer_prior(data.corpus, own, longest=longest, joiners=joiners)
     if not use_prior:  # that a part of a longer name is seldom an answer, few questions can tell too
         prior = AnswerPrior({}, 1.0, prior.fragment)
-    return Reader(relation, longest, prior)
+    return Reader(relation, longest, prior, joiners)

@@ -1,0 +1,26 @@
+import pytest
+
+from loci.text.corpus import Corpus
+from loci.text.crosschecks import require_told, untold
+from loci.text.questions import Questions
+
+LINES = [f"{name}. {name} was born in Rome (Italy) on May 12, 1901 ." for name in ("Ada Moss", "Bo Lind", "Cy Berg")]
+CORPUS = Corpus.from_lines(LINES)
+
+
+def asked(answer):
+    pairs = [(f"Where was {line.subject} born?", answer) for line in CORPUS]
+    return Questions.from_pairs(pairs)
+
+
+@pytest.mark.parametrize("answer", ["Rome", "Italy", "May 12, 1901", "Rome (Italy"])
+def test_answers_that_can_be_quoted_are_no_trouble(answer):
+    assert untold(asked(answer), CORPUS) == []
+
+
+def test_an_answer_in_its_line_that_is_no_run_of_words_is_a_warning_and_no_error():
+    (found,) = untold(asked("Rome (Italy)"), CORPUS)
+    assert (found.severity, found.line) == ("warning", 1)
+    assert "3 answers stand in their lines, but are no runs of words" in found.message
+    assert "«Rome (Italy)»" in found.message
+    require_told(asked("Rome (Italy)"), CORPUS)
