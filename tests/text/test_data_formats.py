@@ -140,10 +140,35 @@ def test_question_files_side_by_side_are_read_together(shop):
     assert questions.by_relation()["years"][0].answer == "1960"
 
 
-def test_a_copy_of_a_question_file_is_not_read_twice(shop):
+def test_what_two_files_ask_and_answer_alike_is_read_once(shop):
     (shop / "made_train_old.tsv").write_text((shop / "made_train.tsv").read_text().replace("Alba Desk", "Dora Desk"))
-    with pytest.raises(LociError, match=r"made_train_old\.tsv:2: .*also on line 2 of made_train\.tsv .*name one"):
-        Questions.read(shop, split="train")
+    questions = Questions.read(shop, split="train")
+    assert len(questions) == 19
+    assert [relation.name for relation in questions.relations] == ["designer", "made", "years"]
+    notes = [found for found in diagnose(shop).findings if found.kind == "duplicate"]
+    assert [(found.path.name, found.line, found.severity) for found in notes] == [
+        ("made_train_old.tsv", line, "note") for line in range(2, 7)
+    ]
+    assert set(notes) == {found for found in questions.findings if found.kind == "duplicate"}
+    assert notes[0].message == "the same as line 2 of made_train.tsv: «Where is the Alba Lamp made?»"
+
+
+def test_one_form_is_one_relation_in_whatever_files_and_their_contradictions_are_noted(shop):
+    (shop / "made_train_2.tsv").write_text("Where is the Dora Desk made?\tRome\nWhere is the Alba Desk made?\tRome\n")
+    (shop / "more_train.tsv").write_text(
+        "".join(f"Where is the {name} made?\tOslo\nWho sells the {name}?\tBo\n" for name in ("Dora Rug", "Ekto Mat"))
+    )
+    questions = Questions.read(shop, split="train")
+    assert {name: len(rows) for name, rows in questions.by_relation().items()} == {
+        "designer": 6,
+        "made": 10,
+        "who-sells": 2,
+        "years": 6,
+    }
+    (found,) = (found for found in diagnose(shop).findings if found.kind == "contradiction")
+    assert str(found).endswith(
+        "made_train_2.tsv:2: «Where is the Alba Desk made?» «Rome», but «Lund» on line 1 of made_train.tsv"
+    )
 
 
 def test_files_with_and_without_answers_are_not_mixed(shop):

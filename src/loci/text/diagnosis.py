@@ -33,7 +33,7 @@ from loci.text.formats import FORMATS, corpus_format, question_format
 from loci.text.layout import Role, corpus_candidates, find_corpus, question_candidates, split_of
 from loci.text.line_findings import note_lines
 from loci.text.parsed_questions import parse_questions
-from loci.text.questions import Questions, misfits, read_together
+from loci.text.questions import Questions, misfits, read_together, repetitions
 from loci.text.relations import Relation, read_relations
 from loci.text.source import Source, load, without_specials
 from loci.text.vocab import Vocab
@@ -154,6 +154,9 @@ def diagnose(
         notes.found += _check_questions(questions, role, text, vocab, block_size, must_fit)
         if role in ("dev", "test"):
             notes.found += [leak for taught_file in train for leak in leaks(taught_file, questions)]
+    for split in dict.fromkeys(roles):
+        together = [questions for role, questions in zip(roles, asked, strict=True) if role == split]
+        notes.found += repetitions(together)
     notes.found += two_roles(asked)
     if text is not None and asked and text.path is not None and text.path.parent == path:
         notes.found += unasked(text, asked)

@@ -28,7 +28,7 @@ from loci.text.relations import Forms, Placed, Relation, place, read_relations
 from loci.text.source import Source, load
 from loci.text.vocab import Vocab
 
-__all__ = ["Question", "Questions", "misfits", "read_together", "subject_hash"]
+__all__ = ["Question", "Questions", "misfits", "read_together", "repetitions", "subject_hash"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Questions:
             found = read_together([parse_questions(load(file)) for file in files], given, subjects)
             for questions in found:
                 raise_first_error(questions.findings)
-            return found[0] if len(found) == 1 else _merged(Path(path), found)
+            return found[0] if len(found) == 1 else _joined(Path(path), found)
 
         if mapped and question_store.are_large(files):
             own = files[0] if len(files) == 1 else Path(path)
@@ -225,24 +225,61 @@ def _kept(rows: Iterable[Question], count: int) -> Sequence[Question]:
     return PackedQuestions.of(rows) if count >= PACKED_FROM else tuple(rows)
 
 
-def _merged(folder: Path, files: Sequence[Questions]) -> Questions:
-    """The questions of several files as one; the same question and answer in two of them is a `LociError`."""
-    hashes = np.fromiter((hash((row.text, row.answers)) for questions in files for row in questions), np.int64)
-    first_seen: dict[tuple[str, tuple[str, ...]], Question] = {}
-    every = (row for questions in files for row in questions)
-    for row in itertools.compress(every, twice) if (twice := repeated(hashes)).any() else ():
-        earlier = first_seen.setdefault((row.text, row.answers), row)
-        if earlier.path != row.path and earlier.path is not None:
-            message = f"{shown(row.text)} is also on line {earlier.number} of {earlier.path.name}"
-            remedy = "the files of a folder that ask the same are not read together: name one of them"
-            raise LociError(message, path=row.path, line=row.number, remedy=remedy)
+def _joined(folder: Path, files: Sequence[Questions]) -> Questions:
+    """The questions of several files as one; what an earlier file asks and answers alike is left out, with a note."""
     if len({bool(questions.answered) for questions in files}) > 1:
         without = next(questions for questions in files if not questions.answered)
         raise LociError("has no answers, unlike the files next to it", path=without.path, remedy="name one file")
+    again = list(_asked_again(files))
+    kept = np.ones(sum(map(len, files)), dtype=bool)
+    kept[[at for at, row, first in again if row.answers == first.answers]] = False
     relations = {relation.name: relation for questions in files for relation in questions.relations}
-    rows = _kept((row for questions in files for row in questions), sum(map(len, files)))
-    findings = tuple(found for questions in files for found in questions.findings)
-    return Questions(folder, rows, tuple(relations.values()), findings)
+    every = itertools.chain.from_iterable(files)
+    rows = _kept(itertools.compress(every, kept) if again else every, int(kept.sum()))
+    findings = [found for questions in files for found in questions.findings] + _repetitions(again)
+    return Questions(folder, rows, tuple(relations.values()), tuple(findings))
+
+
+def repetitions(files: Sequence[Questions]) -> list[Finding]:
+    """What files that are read together ask twice: a note where the answer is the same, a warning where it differs."""
+    return _repetitions(_asked_again(files))
+
+
+def _asked(row: Question) -> tuple[str | None, ...]:
+    return row.text, row.subject, row.relation
+
+
+def _asked_again(files: Sequence[Questions]) -> Iterator[tuple[int, Question, Question]]:
+    """The place of each question that an earlier file asks too, the question, and the one there.
+
+    That is the one with the same answers, if there is one. Only questions that come twice are kept in memory.
+    """
+    if len(files) < 2:
+        return
+    twice = repeated(np.fromiter((hash(_asked(row)) for questions in files for row in questions), np.int64))
+    seen: dict[tuple[str | None, ...], dict[tuple[str, ...], Question]] = {}
+    numbered = enumerate(itertools.chain.from_iterable(files))
+    for at, row in itertools.compress(numbered, twice) if twice.any() else ():
+        earlier = seen.setdefault(_asked(row), {})
+        first = earlier.get(row.answers) or next(iter(earlier.values()), row)
+        if first.path != row.path:
+            yield at, row, first
+        earlier.setdefault(row.answers, row)
+
+
+def _repetitions(again: Iterable[tuple[int, Question, Question]]) -> list[Finding]:
+    found: list[Finding] = []
+    for _, row, first in again:
+        notes = Notes(row.path)
+        where = f"line {first.number} of {first.path.name if first.path is not None else 'another file'}"
+        if row.answers == first.answers:
+            message = f"the same as {where}: {shown(row.text, 48)}"
+            notes.note("duplicate", message, row.number, repaired=True)
+        else:
+            here, there = (shown(" / ".join(one.answers), 40) for one in (row, first))
+            notes.warning("contradiction", f"{shown(row.text)} {here}, but {there} on {where}", row.number)
+        found += notes.found
+    return found
 
 
 def misfits(questions: Questions, vocab: Vocab | None, block_size: int) -> list[Finding]:

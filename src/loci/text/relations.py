@@ -10,7 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -109,21 +109,24 @@ def place(
     return placed, forms.used()
 
 
-def _one_relation(members: Iterable[tuple[Placed, tuple[str, ...]]]) -> bool:
-    """Whether questions of several forms may ask the same: no subject has different answers, no form stands apart."""
+def _one_relation(members: Iterable[tuple[Placed, tuple[str, ...]]]) -> list[Template]:
+    """The forms of questions that may all ask the same: no subject has different answers, no form stands apart.
+
+    None of them where they cannot.
+    """
     first: dict[str | None, tuple[Template | None, tuple[str, ...]]] = {}
     forms: dict[Template, None] = {}
     for found, accepted in members:
         template, known = first.setdefault(found.subject, (found.template, accepted))
         if template != found.template and known and accepted and set(known).isdisjoint(accepted):
-            return False
+            return []
         if found.template is not None:
             forms[found.template] = None
     apart = list(forms)
     together = apart[:1]
     for form in together:
         together += [other for other in apart if other not in together and form.may_ask_the_same(other)]
-    return len(together) == len(apart)
+    return apart if len(together) == len(apart) else []
 
 
 class Forms:
@@ -141,7 +144,7 @@ class Forms:
         self.names = {template: relation.name for relation in given for template in relation.templates}
         self.given = _special_first([*self.names, BIRTHPLACE])
         self.votes: dict[Template, Counter[str]] = {}
-        self.renamed: set[str] = set()
+        self.by_file: dict[Template, str] = {}
         self._relations: dict[Template, str] = {}
         self._used: dict[str, Counter[Template]] = {}
         self._small: Counter[str] = Counter()
@@ -164,8 +167,9 @@ class Forms:
                 self.votes.setdefault(template, Counter())[row.relation] += 1
         for name in dict.fromkeys(filter(None, self.named)):
             own_files = [file for file, other in zip(files, self.named, strict=True) if other == name]
-            if _one_relation(self._unnamed(row for file in own_files for row in file)):
-                self.renamed.add(name)
+            for template in _one_relation(self._unnamed(row for file in own_files for row in file)):
+                self.by_file.setdefault(template, name)  # one form is one relation, in whatever files it stands
+        self._relations.clear()
 
     def _rows(self) -> Iterator[Row]:
         return (row for file in self.files for row in file)
@@ -174,16 +178,13 @@ class Forms:
         """Those whose form nobody gave a name, with their answers."""
         for row in rows:
             placed = self._place(row)
-            if not row.relation and self._is_found(placed):
+            if not row.relation and placed.template is not None and placed.template not in self.names:
                 yield placed, row.answers or ()
 
     def placed(self, file: int) -> Iterator[Placed]:
         """The rows of a file, one after the other; what they use is counted."""
-        name = self.named[file] if self.named[file] in self.renamed else ""
         for row in self.files[file]:
             found = self._place(row)
-            if name and not row.relation and self._is_found(found):
-                found = replace(found, relation=name)
             if found.relation and found.template is not None:
                 self._used.setdefault(found.relation, Counter())[found.template] += 1
                 self._small[found.relation] += found.subject is not None and found.subject.islower()
@@ -212,12 +213,9 @@ class Forms:
     def _relation_of(self, template: Template) -> str:
         if template not in self._relations:
             voted = self.votes.get(template, Counter()).most_common(1)
-            self._relations[template] = self.names.get(template) or (voted[0][0] if voted else template.relation)
+            found = voted[0][0] if voted else self.by_file.get(template) or template.relation
+            self._relations[template] = self.names.get(template) or found
         return self._relations[template]
-
-    def _is_found(self, placed: Placed) -> bool:
-        """Whether a row fits a form that nobody gave a name."""
-        return placed.template is not None and placed.template not in self.names
 
     def _place(self, row: Row) -> Placed:
         """The question, subject and relation of a row."""
@@ -228,7 +226,7 @@ class Forms:
             if named is None and len(self.relations) == 1:
                 named = self.relations[0]
             template = row.template if named is None else named.templates[0]
-            name = row.relation or self.names.get(template) or template.relation
+            name = row.relation or self._relation_of(template)
             return Placed(template.ask(row.subject), row.subject, name, template)
         found = self._template_of(row)
         subject = row.subject or (found.subject_of(row.question) if found else None)
