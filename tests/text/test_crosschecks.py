@@ -1,5 +1,6 @@
 import pytest
 
+from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.crosschecks import require_told, untold
 from loci.text.questions import Questions
@@ -24,3 +25,12 @@ def test_an_answer_in_its_line_that_is_no_run_of_words_is_a_warning_and_no_error
     assert "3 answers stand in their lines, but are no runs of words" in found.message
     assert "«Rome (Italy)»" in found.message
     require_told(asked("Rome (Italy)"), CORPUS)
+
+
+def test_of_several_files_the_one_with_the_untold_relation_is_named(tmp_path):
+    (tmp_path / "a_train.tsv").write_text("".join(f"Where was {line.subject} born?\tRome\n" for line in CORPUS))
+    (tmp_path / "b_train.tsv").write_text("".join(f"Who married {line.subject}?\tJoe\n" for line in CORPUS))
+    questions = Questions.read(tmp_path, split="train", subjects=CORPUS.by_subject)
+    with pytest.raises(LociError) as error:
+        require_told(questions, CORPUS)
+    assert (error.value.path, error.value.line) == (tmp_path / "b_train.tsv", 1)

@@ -82,7 +82,7 @@ def _untold_relations(questions: Questions, corpus: Corpus) -> list[Finding]:
     for name, rows in questions.by_relation().items():
         if rows.answered and name and not any(corpus.tells(row.subject, row.answers) for row in rows.answered):
             first = rows.answered[0]
-            notes = Notes(questions.path)
+            notes = Notes(first.path or questions.path)
             message = f"{name}: no line tells the answer to any of its {len(rows.answered):,} train questions"
             notes.warning("untold-relation", f"{message}, such as {shown(first.text)}", first.number)
             found += notes.found
