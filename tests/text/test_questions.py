@@ -121,6 +121,26 @@ def test_duplicates_and_contradictions_are_read_and_recorded(read):
     assert "«London» on line 1" in questions.findings[1].message
 
 
+def test_a_question_with_two_answers_is_asked_once_and_both_are_accepted(read):
+    asked = read(
+        "Where was A born?\tRome\nWhere was B born?\tBonn\nWhere was A born?\tItaly\nWhere was A born?\tRome\n"
+    )
+    assert [(row.text, row.answers, row.number) for row in asked.merged()] == [
+        ("Where was A born?", ("Rome", "Italy"), 1),
+        ("Where was B born?", ("Bonn",), 2),
+    ]
+    assert len(asked) == 4, "each answer still teaches"
+    assert asked[:2].merged() == asked[:2]
+    assert Questions.from_pairs([]).merged() == Questions.from_pairs([])
+
+
+def test_many_questions_are_merged_alike(read, monkeypatch):
+    monkeypatch.setattr("loci.text.questions.PACKED_FROM", 2)
+    asked = read("Where was A born?\tRome\nWhere was B born?\tBonn\nWhere was A born?\tItaly\n")
+    assert isinstance(asked.merged().rows, type(asked.rows))
+    assert [row.answers for row in asked.merged()] == [("Rome", "Italy"), ("Bonn",)]
+
+
 def test_two_question_marks_are_only_a_diagnosis(read):
     questions = read("Where was Ada born??\tLondon\n")
     assert kinds(questions.findings) == ["typed-mask", "no-subject"]

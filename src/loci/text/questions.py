@@ -149,6 +149,27 @@ class Questions:
             grouped.setdefault(row.relation, []).append(row)
         return {name: replace(self, rows=tuple(rows)) for name, rows in grouped.items()}
 
+    def merged(self) -> Questions:
+        """Each question once, where it first stands, with the answers of all rows that ask it: all are accepted.
+
+        To ask with, since several answers may be true. Rows teach each answer of its own.
+        """
+        twice = repeated(np.fromiter((hash(_asked(row)) for row in self.rows), np.int64, len(self.rows)))
+        if not twice.any():
+            return self
+        answers: dict[tuple[str | None, ...], dict[str, None]] = {}
+        for row in itertools.compress(self.rows, twice):
+            answers.setdefault(_asked(row), {}).update(dict.fromkeys(row.answers))
+
+        def rows() -> Iterator[Question]:
+            for row, several in zip(self.rows, twice, strict=True):
+                if not several:
+                    yield row
+                elif (every := answers.pop(_asked(row), None)) is not None:
+                    yield replace(row, answers=tuple(every))
+
+        return replace(self, rows=_kept(rows(), int((~twice).sum()) + len(answers)))
+
     def require(self, vocab: Vocab, block_size: int) -> None:
         """Raise a `LociError` that names the first question a model with this vocabulary and block cannot take."""
         raise_first_error(misfits(self, vocab, block_size))
