@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,6 +47,14 @@ def test_the_stock_comes_from_the_corpus_and_the_train_answers():
     assert pool.answers == ("Glasgow", "Malmö", "Paris", "Rome")
     assert pool.subjects == ("Ann Lee", "John Stephen", "Bo Berg", "Paris Hill", "Nobody Known")
     assert {"Rome", "Italy", "York", "Oslo"} <= set(pool.words)
+
+
+def test_of_several_accepted_answers_the_first_that_stands_in_the_line_is_read():
+    rows = [replace(row, answers=(f"City of {row.answer}", row.answer, "Italy")) for row in QUESTIONS if row.number < 3]
+    first, second = find_reading_examples(CORPUS, replace(QUESTIONS, rows=tuple(rows)))
+    assert (first.answer, second.answer) == ("Rome", "Glasgow")
+    assert first.pool.answers == ("Glasgow", "Rome")
+    assert [line.number for line in first.others] == [2]
 
 
 def test_a_made_up_name_is_nobody_elses():

@@ -9,7 +9,7 @@ come from the train answers and the corpus: nobody outside train is ever asked a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,15 +44,11 @@ class ReadingExample:
 
     question: Question
     line: Line
+    answer: str
+    """The first accepted answer that stands in the line."""
     pool: SwapPool
     others: tuple[Line, ...] = ()
-    """Other lines about the subject, which do not contain the answer."""
-
-    @property
-    def answer(self) -> str:
-        """The canonical answer."""
-        assert self.question.answer is not None
-        return self.question.answer
+    """Other lines about the subject, which contain no accepted answer."""
 
 
 @dataclass(frozen=True)
@@ -83,19 +79,27 @@ def find_reading_examples(corpus: Corpus, questions: Questions) -> list[ReadingE
     words = tuple(sorted({word for line in corpus for word in capitalised(line.body)}))
     small = tuple(sorted({word for line in corpus for word in _SMALL_WORD.findall(line.body) if word.islower()}))
     others = frozenset(line.subject for line in corpus) - {*questions.subjects}
+    told = [list(_telling(corpus, question)) for question in questions.answered]
+    answers: dict[str, set[str]] = {}
+    for question, lines in zip(questions.answered, told, strict=True):
+        spelled = {answer for _, answer in lines if answer}
+        answers.setdefault(question.relation, set()).update(spelled or question.answers[:1])
     pools = {
-        name: SwapPool(
-            questions.subjects, tuple(sorted({row.answers[0] for row in own.answered})), words, small, others
-        )
-        for name, own in questions.by_relation().items()
+        name: SwapPool(questions.subjects, tuple(sorted(own)), words, small, others) for name, own in answers.items()
     }
     examples = []
-    for question in questions.answered:
-        lines = corpus.about(question.subject) if question.subject is not None else ()
-        holding = [line for line in lines if stands_in(line.body, question.answer or "", whole=True)]
-        without = tuple(line for line in lines if line not in holding)
-        examples += [ReadingExample(question, line, pools[question.relation], without) for line in holding]
+    for question, lines in zip(questions.answered, told, strict=True):
+        without = tuple(line for line, answer in lines if not answer)
+        pool = pools[question.relation]
+        examples += [ReadingExample(question, line, answer, pool, without) for line, answer in lines if answer]
     return examples
+
+
+def _telling(corpus: Corpus, question: Question) -> Iterator[tuple[Line, str]]:
+    """The lines about a question's subject, each with the first accepted answer that stands in it; "" for none."""
+    for line in corpus.about(question.subject) if question.subject is not None else ():
+        body = line.body
+        yield line, next((answer for answer in question.answers if stands_in(body, answer, whole=True)), "")
 
 
 def capitalised(text: str) -> list[str]:
