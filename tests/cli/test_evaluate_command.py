@@ -125,3 +125,16 @@ def test_another_way_of_answering_has_rows_of_its_own(folder, capsys):
     assert "zero-shot" in capsys.readouterr().err
     assert main([*asked, "--answerer", "recite", "--calibrate"]) == 2
     assert "leave out --answerer" in capsys.readouterr().err
+
+
+def test_the_dev_files_of_a_folder_are_asked_together(folder, tmp_path, capsys):
+    for relation, form in (("born", "Where was {} born?"), ("died", "Where did {} die?")):
+        Questions.from_pairs([(form.format(name), place) for name, place in FACTS.items()]).write(
+            tmp_path / "facts" / f"{relation}_dev.tsv"
+        )
+    (tmp_path / "facts" / "born_train.tsv").write_text("Where was Ed Poe born?\tBern\n", encoding="utf-8")
+    assert main(["evaluate", str(folder / "run"), "--questions", str(tmp_path / "facts"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["scored"] == 8
+    assert {name: own["scored"] for name, own in found["relations"].items()} == {"birthplace": 4, "died": 4}
+    assert found["predictions"].endswith("predictions/facts_dev.jsonl")

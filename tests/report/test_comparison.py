@@ -140,6 +140,29 @@ def test_one_file_speaks_for_the_held_out_people(tmp_path, names, chosen):
     assert [*entry.left_out.values()] == ([tuple({*names} - {chosen})] if len(names) > 1 else [])
 
 
+def test_files_of_several_relations_speak_together(tmp_path):
+    """Of relations the run was taught, and only where the names say the same of their people."""
+
+    def asked(relation, n, split=None):
+        return [Row(f"{relation} of {i}?", "a", answers=("a",), relation=relation, split=split) for i in range(n)]
+
+    run, forms = tmp_path / "run", {"author": "Who wrote {subject}?", "year": "When was {subject} written?"}
+    taught = [{"name": name, "templates": [form], "names": True} for name, form in forms.items()]
+    start_run(run, RECIPE, {"corpus": None, "corpus_hash": "x", "relations": taught})
+    files = {"author_dev": asked("author", 2), "year_dev": asked("year", 3), "year_test": asked("year", 4)}
+    asked_files(run, **files, other_dev=asked("other", 1), held_back=asked("author", 6, "held-out"))
+    (entry,) = read_entries([run])
+    assert entry.files == {"held-out": "year_dev and author_dev"}
+    assert len(entry.rows) == 5
+    assert {*entry.left_out["held-out"]} == {"year_test", "other_dev", "held_back"}
+    found = compare([entry], np.random.default_rng(0))
+    told = found.as_dict()["runs"][0]["relations"]["held-out"]
+    assert {name: own["right"]["n"] for name, own in told.items()} == {"author": 2, "year": 3}
+    text = comparison_report(found).page().html()
+    assert "held-out people of year_dev and author_dev" in text
+    assert "The same for the questions of each relation" in text
+
+
 def test_answers_that_nobody_can_score_do_not_displace_those_that_can(tmp_path):
     inputs = [Row(f"q{i}", "Oslo") for i in range(9)]
     (entry,) = read_entries([asked_files(tmp_path / "run", birth_dev=inputs, validation=rows_of(SLICE, SLICE))])

@@ -2,6 +2,7 @@
 
 examples:
   loci evaluate run --questions world/birth_dev.tsv
+  loci evaluate run --questions products         the folder's dev files together, with a row for each relation
   loci evaluate run --questions birth_test_inputs.tsv --out answers.jsonl --text answers.txt
   loci evaluate run --questions world/birth_dev.tsv --alternatives 8      with rivals: answer sets in loci report
   loci evaluate run --questions validation.tsv --calibrate      then: loci ask run "Where was Alfred Mele born?"
@@ -44,7 +45,8 @@ def evaluate(
 
     Args:
         run: The run to ask; left out with --predictions.
-        questions: The questions, with or without answers.
+        questions: The questions, with or without answers: a file, or a folder, of which the dev files are read
+            together.
         predictions: Score these answers of any other system (TSV, JSONL, or one a line) instead of asking a run.
         out: Where the prediction rows go (default: the run's predictions folder, under the question file's name; with
             a hash of the questions where that name holds other questions).
@@ -65,6 +67,7 @@ def evaluate(
     from loci.data.prompts import I_DONT_KNOW
     from loci.evaluation.rows import rows_file, write_rows
     from loci.files import write_text
+    from loci.text.layout import find_split
     from loci.text.questions import Questions
     from loci.training.run import PREDICTIONS
 
@@ -83,9 +86,12 @@ def evaluate(
     ):
         if wanted and run is None:
             raise LociError(f"only a run can be {what}", remedy="give the run, without --predictions")
-    asked = Questions.read(questions)
+    together = questions.is_dir() and bool(find_split(questions, "dev"))
+    asked = Questions.read(questions, split="dev" if together else None)
     if run is not None and out is None:
-        out = rows_file(run / PREDICTIONS / other, questions.stem, asked.hash)
+        several = together and asked.path == questions
+        name = f"{questions.resolve().name}_dev" if several else (asked.path or questions).stem
+        out = rows_file(run / PREDICTIONS / other, name, asked.hash)
     _require_free(questions, predictions, out, text)
     replaced = out is not None and out.exists()
     if predictions is not None:

@@ -17,7 +17,11 @@ import tyro
 from loci.errors import LociError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from loci.evaluation.comparison.entries import Entry
     from loci.evaluation.metrics import Rate
+    from loci.evaluation.scorecard import Scorecard
 
 
 def report(
@@ -74,13 +78,9 @@ def report(
         return
     written = comparison_report(found, title=title, seed=seed).page().write(out)
     rows = [
-        (
-            "" if number else entry.name,
-            f"{split}, n = {own.silent.n:,}\n{entry.files[split]}",
-            *(_cell(getattr(own, name)) for name in OUTCOMES),
-        )
+        ("" if number else entry.name, *row)
         for _, entry, card in found
-        for number, (split, own) in enumerate(card.people.items())
+        for number, row in enumerate(_outcomes(entry, card))
     ]
     columns = ("run", "people, questions", *headers(OUTCOMES))
     print_table(["\n".join(column.rsplit(" ", 1)) for column in columns], rows)
@@ -90,6 +90,17 @@ def report(
         if (calibration := entry.context.calibration) is not None:
             print(f"{entry.name}: with its calibration, fitted on {calibration.questions}")
     print(written)
+
+
+def _outcomes(entry: Entry, card: Scorecard) -> Iterator[tuple[str | None, ...]]:
+    """A row for each kind of people, and below it one for each relation where several were asked."""
+    from loci.report.comparison.wording import OUTCOMES
+
+    for split, own in card.people.items():
+        told = [(f"{split}, n = {own.silent.n:,}\n{entry.files[split]}", own)]
+        told += [(f"  {name}, n = {one.silent.n:,}", one) for name, one in card.relations.get(split, {}).items()]
+        for name, one in told:
+            yield name, *(_cell(getattr(one, outcome)) for outcome in OUTCOMES)
 
 
 def _cell(rate: Rate) -> str | None:

@@ -171,12 +171,17 @@ def by_split(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return {split: members for split, members in met.items() if members}
 
 
-def by_relation(rows: Iterable[Row]) -> dict[str, Rate]:
-    """Exact match of each relation, in the order met; "other" for questions of no known relation."""
+def rows_by_relation(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """The rows of each relation, in the order met; "other" for questions of no known relation."""
     met: dict[str, list[Row]] = {}
     for row in rows:
         met.setdefault(row.relation or "other", []).append(row)
-    return {name: exact_match(own) for name, own in met.items()}
+    return met
+
+
+def by_relation(rows: Iterable[Row]) -> dict[str, Rate]:
+    """Exact match of each relation."""
+    return {name: exact_match(own) for name, own in rows_by_relation(rows).items()}
 
 
 def commonest(counts: Counter[str]) -> list[str]:

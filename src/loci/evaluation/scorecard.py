@@ -22,7 +22,7 @@ from loci.evaluation.error_kinds import (
     kinds_by_split,
     nearest_name_by_chance,
 )
-from loci.evaluation.metrics import Rate, by_split, has_probabilities, scorable
+from loci.evaluation.metrics import Rate, by_split, has_probabilities, rows_by_relation, scorable
 from loci.evaluation.outcomes import Outcomes, as_given, outcomes
 from loci.evaluation.rows import TAUGHT, UNKNOWABLE, Row
 from loci.evaluation.selective import SelectivePrediction, selective_prediction
@@ -55,6 +55,8 @@ class Scorecard:
     rows: int
     people: Mapping[str, Outcomes]
     """Split → best answers, answers given, silences. `selective` judges best answers, all below answers given."""
+    relations: Mapping[str, Mapping[str, Outcomes]]
+    """Split → relation → the same, of the splits in which several relations were asked."""
     selective: SelectivePrediction | None
     error_kinds: Mapping[str, Mapping[ErrorKind, Rate]]
     nearest_name_by_chance: Mapping[str, float]
@@ -80,6 +82,11 @@ def score(rows: Sequence[Row], context: Context, rng: np.random.Generator) -> Sc
     return Scorecard(
         rows=len(rows),
         people={split: outcomes(members) for split, members in by_split(rows).items()},
+        relations={
+            split: {name: outcomes(asked) for name, asked in own.items()}
+            for split, members in by_split(rows).items()
+            if len(own := rows_by_relation(members)) > 1
+        },
         selective=selective_prediction(fair, rng, calibration=context.calibration, fitted_on=context.fitted_on)
         if has_probabilities(fair)
         else None,

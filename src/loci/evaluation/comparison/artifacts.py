@@ -109,7 +109,7 @@ class _Loader:
         key = f"{name}_hash"
         found: T | None = self._once(lambda path: read_named(entry.data), Path(named), key=(name, entry.data.get(key)))
         if found is None:
-            remarks.append(f"the {name} it was trained on are no longer in {named} and are not used")
+            remarks.append(f"{named} is not, or no longer, the {name} it was trained on, and is not used")
         return found
 
     def _once(self, read: Callable[[Path], U], path: Path, key: object = None) -> U:

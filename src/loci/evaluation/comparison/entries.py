@@ -2,8 +2,9 @@
 
 A run may have been asked several files about people of one split, say the dev questions and a slice set aside for
 choosing. Only one of them speaks for the split, the same one for all runs where they have it: together they would count
-people twice who stand in both, and mix what was chosen on with what is reported. Knows where a run keeps its rows and
-curves; knows nothing of scoring.
+people twice who stand in both, and mix what was chosen on with what is reported. Files of other relations that the run
+was taught, whose names say the same of their people, speak with it. Knows where a run keeps its rows and curves; knows
+nothing of scoring.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ class Entry:
     name: str
     path: Path
     rows: tuple[Row, ...]
-    """Of every split the rows of one file."""
+    """Of every split the rows of one file, or of one for each relation."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """Split → the name of the file that its rows are of."""
+    """Split → the name of the file that its rows are of, or the names of several."""
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Split → other files that ask about it too and do not count."""
     metrics: tuple[Mapping[str, Any], ...] = ()
@@ -107,16 +108,40 @@ def _preference(stem: str, asked: Sequence[Sequence[Row]]) -> tuple[object, ...]
 
 
 def _entry(path: Path, asked: Asked, data: Mapping[str, Any], ranks: Mapping[str, Sequence[str]]) -> Entry:
-    files = {split: next(stem for stem in ranks[split] if stem in found) for split, found in asked.items()}
-    rows = [row for split, stem in files.items() for row in asked[split][stem]]
+    relations = frozenset(str(relation["name"]) for relation in data.get("relations") or ())
+    chosen = {
+        split: _together(found, [stem for stem in ranks[split] if stem in found], relations)
+        for split, found in asked.items()
+    }
+    rows = [row for split, stems in chosen.items() for stem in stems for row in asked[split][stem]]
+    files = {split: " and ".join(stems) for split, stems in chosen.items()}
     left_out = {
-        split: tuple(stem for stem in found if stem != files[split]) for split, found in asked.items() if len(found) > 1
+        split: others
+        for split, found in asked.items()
+        if (others := tuple(stem for stem in found if stem not in chosen[split]))
     }
     if not path.is_dir():
         return Entry(path.stem, path, tuple(rows), files, left_out)
     from loci.training.run import read_metrics  # brings torch, which a file of rows does not need
 
     return Entry(path.resolve().name, path, tuple(rows), files, left_out, tuple(read_metrics(path)), data)
+
+
+def _together(asked: Mapping[str, list[Row]], ranked: Sequence[str], taught: frozenset[str]) -> list[str]:
+    """The file that speaks for a split, and those with its word for the split (dev, test) about other relations."""
+    chosen, told = ranked[:1], _word(ranked[0])
+    met = {row.relation for row in asked[ranked[0]]}
+    for stem in ranked[1:]:
+        own = {row.relation for row in asked[stem]}
+        if own <= taught and met <= taught and met.isdisjoint(own) and _word(stem) == told is not None:
+            chosen.append(stem)
+            met |= own
+    return chosen
+
+
+def _word(stem: str) -> str | None:
+    """The word of a file's name that tells its split."""
+    return next((word for word in words_of(stem) if split_of(word) is not None), None)
 
 
 def prediction_files(folder: Path) -> list[Path]:

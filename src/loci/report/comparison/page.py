@@ -9,8 +9,7 @@ import html
 import itertools
 
 from loci.evaluation.comparison.comparison import Comparison, Pairwise
-from loci.evaluation.metrics import Estimate, Rate, by_relation
-from loci.evaluation.outcomes import best_answers
+from loci.evaluation.metrics import Estimate, Rate
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, UNKNOWABLE
 from loci.evaluation.scorecard import Scorecard
 from loci.report.comparison.errors import bias_section, error_section
@@ -110,24 +109,23 @@ def accuracy_section(comparison: Comparison) -> Section:
                 "tell of, any answer is made up: there the bar shows how many were answered.",
             ),
             Table(["run", "people", *headers(OUTCOMES)], once(rows), meanings(OUTCOMES)),
+            *_by_relation(comparison),
             *_silences(comparison),
             *([pairwise] if comparison.pairwise else []),
-            *_by_relation(comparison),
         ],
     )
 
 
 def _by_relation(comparison: Comparison) -> list[Table]:
-    """The best answers of each relation, where there are several."""
-    asked = [
-        (entry.name, by_relation(best_answers(row for row in entry.rows if (row.split or "all") == comparison.split)))
-        for _, entry, _ in comparison
+    """What became of each relation's questions, where there are several."""
+    rows: list[list[Cell]] = [
+        [swatch(index, entry.name), people(split), name, *(getattr(own, outcome) for outcome in OUTCOMES)]
+        for index, entry, card in comparison
+        for split, relations in card.relations.items()
+        for name, own in relations.items()
     ]
-    names = list(dict.fromkeys(name for _, rates in asked for name in rates))
-    if len(names) < 2:
-        return []
-    rows: list[list[Cell]] = [[run, *(rates.get(name) for name in names)] for run, rates in asked]
-    return [Table(["run", *names], rows, f"Best answers to each relation’s questions about {headline(comparison)}.")]
+    caption = "The same for the questions of each relation."
+    return [Table(["run", "people", "relation", *headers(OUTCOMES)], once(rows), caption)] if rows else []
 
 
 def _silences(comparison: Comparison) -> list[Table]:
@@ -264,7 +262,8 @@ def _notes(comparison: Comparison, seed: int | None) -> Section:
             "All numbers are computed from prediction rows alone; `loci report --json` prints them. People are "
             "*taught* if a train question is about them, *held-out* if the model only read about them, *not told* if "
             "their lines leave the fact out, *never read about* if no line is about them. Of each kind the questions "
-            "of one file count. " + (f"Resampling used seed {seed}." if seed is not None else ""),
+            "of one file count, or of one file for each relation. "
+            + (f"Resampling used seed {seed}." if seed is not None else ""),
             *(Markup(f"<p>{html.escape(remark)}</p>") for remark in comparison.remarks),
             Table(
                 ["run", "rows", "questions", "weights", "corpus"],
