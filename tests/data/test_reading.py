@@ -4,13 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.data.objectives import make_objective
-from loci.data.prompts import reading_prompt
-from loci.data.reading import shortened
+from loci.data.prompts import line_of, reading_prompt
+from loci.data.reading import in_parts, shortened
 from loci.data.reading_examples import find_reading_examples
 from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.match import stands_in
 from loci.text.questions import Questions
+from loci.text.relations import relations_from
 from loci.text.vocab import MASK, Vocab
 
 CORPUS = Corpus.from_lines(
@@ -88,3 +89,41 @@ def test_a_shortened_text_is_a_beginning_of_whole_words(text, longest):
 def test_a_block_without_room_for_a_line_is_refused():
     with pytest.raises(LociError, match="no room for a line"):
         make_objective("reading", VOCAB, 20, {})(EXAMPLES[0], RNG)
+
+
+STORY = "Ann Lee was a painter. " + "She sang in Rome and in St. Gall. " * 12 + "Lee died in Oslo."
+
+
+@given(st.text(alphabet="abC. ", max_size=300), st.integers(1, 150))
+def test_a_line_in_parts_says_the_same_and_one_that_fits_is_whole(text, room):
+    parts = in_parts("Ann", text, room)
+    assert all(0 <= len(part) <= room for part in parts)
+    if len(parts) == 1:
+        assert parts == [shortened(line_of("Ann", text), room)]
+    else:
+        told = "".join(part.removeprefix("Ann. ") for part in parts)
+        assert told.replace(" ", "") == text.replace(" ", "")
+
+
+def test_parts_are_whole_sentences_behind_the_subject():
+    parts = in_parts("Ann Lee", STORY, 120)
+    assert len(parts) > 3
+    assert all(part.startswith("Ann Lee. ") and part.endswith(".") for part in parts)
+    assert parts[-1].endswith("Lee died in Oslo.")
+
+
+def test_of_a_line_that_does_not_fit_the_part_that_tells_is_read_and_others_do_not_tell():
+    corpus = Corpus.from_lines([f"Ann Lee. {STORY}"])
+    asked = Questions.from_pairs(
+        [("Where did Ann Lee die?", "Oslo")], relations=relations_from(["Where did {subject} die?"])
+    )
+    vocab = Vocab.from_text(corpus.raw + "Where did die?")
+    (record,) = find_reading_examples(corpus, asked)
+    as_it_stands = {"subject": 0.0, "answer": 0.0, "word": 0.0}
+    line = vocab.decode(make_objective("reading", vocab, 160, as_it_stands)(record, RNG).ids).split(MASK)[0]
+    assert line.startswith("Ann Lee. She sang")
+    assert line.endswith("Lee died in Oslo.")
+    silent = make_objective("reading", vocab, 160, {**as_it_stands, "untold": 1.0})
+    read = {vocab.decode(silent(record, np.random.default_rng(seed)).ids) for seed in range(40)}
+    assert {text.split(MASK)[2] for text in read} == {""}
+    assert len(read) > 2  # not only the beginning

@@ -16,7 +16,7 @@ from loci.model import GPT, GPTConfig
 from loci.pipeline.labelers import Progress, Stopped, read_lines, self_training
 from loci.pipeline.labelers.answer_prior import AnswerPrior
 from loci.pipeline.labels_file import read_labels, write_labels
-from loci.text.corpus import Corpus
+from loci.text.corpus import Corpus, Line
 from loci.text.questions import Questions
 from loci.text.relations import relations_from
 from loci.training.checkpoint import LoadedModel
@@ -200,6 +200,24 @@ def test_a_line_is_read_once_for_all_relations(data, monkeypatch):
         read.clear()
         read_lines.read_lines(loaded, [line], readers, set(), Progress())
         assert sum(line.text in text for text in read) == 1
+
+
+def test_a_line_that_does_not_fit_is_read_in_parts(data, monkeypatch):
+    read = []
+
+    def scored(model, vocab, prompts, texts, **options):
+        read.extend(vocab.decode(prompt).split("⁇")[0] for prompt in prompts)
+        return [[("Lima", 0.9), ("", 0.1)] if "Lima" in text else [("Dow", 0.1), ("", 0.9)] for text in texts]
+
+    monkeypatch.setattr(read_lines, "score_spans", scored)
+    model = GPT(GPTConfig(len(data.vocab), block_size=160, n_layer=1, n_head=1, n_embd=8))
+    loaded = LoadedModel(model, data.vocab, {}, "", Path())
+    reader = read_lines.Reader(data.relations[1], 1, AnswerPrior({}, 1.0))
+    text = "Cy Dow. " + "Dow wrote books in Rome. " * 12 + "Dow died in Lima ."
+    (label,) = read_lines.read_lines(loaded, [Line(1, "Cy Dow", text)], [reader], set(), Progress()).values()
+    assert (label.answer, label.not_told) == ("Lima", 0.1)
+    assert len(read) > 2
+    assert all(part.startswith("Cy Dow. Dow ") for part in read)
 
 
 def processor_seconds(pid):

@@ -6,7 +6,7 @@
                line ⁇ question ⁇⁇           the same with the telling words removed: the empty answer means "not told"
 
 The line is the line itself, or its entity sketch without the subject's own name (`loci.text.entity_sketch`). Long ones
-are cut after a word. Knows nothing of batches or models.
+are memorized up to a word, and read in parts of whole sentences. Knows nothing of batches or models.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.entity_sketch import entity_sketch
 from loci.text.match import position_of, stands_in
+from loci.text.subjects import sentences
 from loci.text.vocab import Vocab
 
 LineFormat = Literal["line", "entity-sketch"]
 _OTHER_LINE = 0.5
+_SHORTEST_PART = 40
 LONGEST = 160
 """Characters of a line that are memorized, its subject included."""
 
@@ -54,6 +56,26 @@ def shortened(text: str, longest: int) -> str:
     return text[: cut if cut > 0 else longest]
 
 
+def in_parts(subject: str, text: str, room: int) -> list[str]:
+    """`Subject. text`; where that does not fit, sentences that fit together, each part behind the subject.
+
+    A sentence that does not fit alone is cut after a word. Next to a very long subject only the beginning is kept.
+    """
+    whole, left = line_of(subject, text), room - len(line_of(subject))
+    if len(whole) <= room or left < _SHORTEST_PART:
+        return [shortened(whole, room)]
+    parts: list[str] = []
+    for sentence in sentences(text):
+        while sentence:
+            piece = shortened(sentence, left)
+            sentence = sentence[len(piece) :].lstrip()
+            if parts and len(parts[-1]) + 1 + len(piece) <= left:
+                parts[-1] += f" {piece}"
+            else:
+                parts.append(piece)
+    return [line_of(subject, part) for part in parts]
+
+
 @dataclass(frozen=True)
 class Memorize:
     """A line from its subject: what stands after `subject. ` counts, and its end."""
@@ -78,7 +100,7 @@ class Memorize:
 class Reading:
     """A reading example, augmented: line and question are given; the answer counts, and the question's subject.
 
-    A line too long for the block loses its end, or, where the answer stands there, its beginning, or both.
+    A line too long for the block loses its end, or, where the answer stands there, is the part that tells it.
     """
 
     vocab: Vocab
@@ -99,14 +121,22 @@ class Reading:
             record = replace(record, line=record.others[int(rng.integers(len(record.others)))])
         given = augment(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
+        parts = in_parts(given.subject, given.text, room)
+        silent_parts = [part for part in parts if silent and len(parts) > 1 and not stands_in(part, given.answer)]
+        if silent_parts and rng.random() < _OTHER_LINE:
+            return _example(
+                self.vocab, silent_parts[int(rng.integers(len(silent_parts)))], given.question, "", given.subject
+            )
         if silent and (left := without_answer(given.text, given.answer, rng)):
             text = shortened(formatted_line(given.subject, left, self.line_format), room)
             return _example(self.vocab, text, given.question, "", given.subject)
         whole = formatted_line(given.subject, given.text, self.line_format)
         text = shortened(whole, room)
         if not stands_in(text.removeprefix(given.subject), given.answer, whole=True):
-            whole = formatted_line(given.subject, given.text, "line")  # a sketch may lose an answer, the line holds it
-            text = _around(whole, given.answer, len(given.subject), room)
+            # A sketch may lose an answer, the line holds it.
+            named = len(given.subject)
+            telling = (part for part in parts if position_of(part, given.answer, named) >= 0)
+            text = next(telling, None) or _around(line_of(given.subject, given.text), given.answer, named, room)
         return _example(self.vocab, text, given.question, given.answer, given.subject)
 
 

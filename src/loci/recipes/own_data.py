@@ -28,6 +28,7 @@ heart and copy nothing else."""
 FEW, VERY_FEW = 1500, 500
 """Train questions below which reading is taught in smaller and more steps; of a relation, below which its answers tell
 too little of which words are answers."""
+LARGEST_BLOCK = 512
 ROOM = 44
 """Characters of the block next to question and line: masks and answer."""
 
@@ -45,7 +46,11 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     recipe = (self_training if name == "self-training" else recite)(shape)
     width = max(recipe.model["n_embd"], next((width for most, width in WIDTHS if facts <= most), WIDTHS[-1][1]))
     block = -(-(shape.longest + ROOM) // 32) * 32
-    block = min(512, max(160, block))
+    block = min(LARGEST_BLOCK, max(160, block))
+    parts = (
+        "read in parts, some sentences at a time" if name == "self-training" else "memorized only in their beginning"
+    )
+    too_long = f"; longer lines are {parts}" if shape.longest + ROOM > block else ""
     passes = PASSES * (asking if name == "self-training" else 1.3 * lines)
     # Which words often are the answer, few questions cannot tell: their own answers would be preferred to all others.
     few_of_each = shape.n_questions < VERY_FEW * max(1, shape.n_relations)
@@ -62,7 +67,7 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     return replace(recipe, steps=steps, name=f"learn-{name}"), (
         why,
         f"{width} channels: {facts:,} facts ({shape.n_subjects:,} subjects × {shape.n_relations} relations)",
-        f"a block of {block} characters: question and line take up to {shape.longest}",
+        f"a block of {block} characters: question and line take up to {shape.longest}{too_long}",
     )
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 
 from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
-from loci.data.prompts import line_of, reading_prompt
-from loci.data.reading import shortened
+from loci.data.prompts import reading_prompt
+from loci.data.reading import in_parts
 from loci.files import write_text, writing
 from loci.pipeline.labelers.answer_prior import AnswerPrior
 from loci.pipeline.labelers.confidence import Label
@@ -99,7 +99,7 @@ def _read_own(loaded: LoadedModel, jobs: Sequence[_Job], progress: Progress) -> 
 
 
 def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader], known: set[Asked]) -> Iterator[_Job]:
-    """Every line with every relation that can be asked about it, cut alike for all of them.
+    """Every line with every relation that can be asked about it, in parts where it does not fit, alike for all of them.
 
     A sentence without a full stop is taken for a subject: a question about it would fill the block.
     """
@@ -110,10 +110,10 @@ def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader],
         asked = [(reader, reader.relation.ask(line.subject)) for reader in readers]
         asked = [(reader, text) for reader, text in asked if len(text) < room and not loaded.vocab.missing(text)]
         longest = max((len(text) for _, text in asked), default=0)
-        text = shortened(line_of(line.subject, line.body), room - longest)
-        for reader, question in asked:
-            if (reader.relation.name, line.subject) not in known:
-                yield _Job(line, reader, question, text)
+        for text in in_parts(line.subject, line.body, room - longest):
+            for reader, question in asked:
+                if (reader.relation.name, line.subject) not in known:
+                    yield _Job(line, reader, question, text)
 
 
 def _read(loaded: LoadedModel, jobs: Sequence[_Job]) -> Iterator[Label]:
