@@ -6,6 +6,7 @@ import json
 import pytest
 
 from loci.cli.main import main
+from loci.cli.train import _say_relations
 from loci.errors import LociError
 from loci.learn import make_plan
 from loci.recipes import DataShape
@@ -15,6 +16,7 @@ from loci.text.template import Template
 from loci.text.world import example_products, write_world
 from loci.training.named import named_questions
 from loci.training.run import read_run
+from loci.training.sources import TrainingData
 
 QUICK = ("model.n_layer=1", "model.n_embd=16", "read.characters=3000", "memorize.characters=3000")
 FLAGS = [word for change in QUICK for word in ("--set", change)]
@@ -57,6 +59,15 @@ def test_a_fact_is_held_back_in_all_its_words_and_asked_once_with_all_its_answer
     assert len(plan.held_back) == 2
     assert not held.keys() & {(row.relation, row.subject) for row in plan.data.questions}
     assert len(plan.data.questions) == len(asked) - 4
+
+
+def test_training_names_the_relations_with_their_questions(products, capsys):
+    data = TrainingData.read(products)
+    _say_relations(data)
+    told = capsys.readouterr().err
+    assert data.questions is not None
+    for name, own in data.questions.by_relation().items():
+        assert f"loci train: {name}: {len(own)} train questions\n" in told
 
 
 def test_recipe_and_size_follow_the_data():

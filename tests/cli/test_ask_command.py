@@ -1,5 +1,6 @@
 import io
 import json
+import readline
 from types import SimpleNamespace
 
 import pytest
@@ -7,9 +8,11 @@ from rich.console import Console
 
 from loci.answering.answer import decide
 from loci.answering.confidence import NEVER, Confidence, RunCalibration, Temperature, write_calibration
-from loci.cli.ask import _show, completions
+from loci.cli.ask import _show, questions_about
 from loci.cli.main import main
+from loci.cli.prompt import completions
 from loci.evaluation.rows import read_rows
+from loci.text.relations import relations_from
 from loci.training.checkpoint import load_model
 
 NAMES = ("Ann Lee", "Bo Ray", "Cy Fox", "Di Wu", "Ed Poe", "Flo Kim")
@@ -131,14 +134,76 @@ def test_questions_come_from_a_pipe(folder, capsys, monkeypatch):
     assert [answer["text"] for answer in json.loads(capsys.readouterr().out)["answers"]] == ["Oslo", "Rome"]
 
 
-def test_a_prompt_answers_until_an_empty_line(folder, capsys, monkeypatch):
-    lines = iter(["Where was she born?", question("Ann Lee"), "Where was she born?", ""])
+@pytest.fixture
+def typed(tmp_path, monkeypatch):
+    """Somebody at a terminal who types these lines; their history goes to a folder of the test."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
-    monkeypatch.setattr("builtins.input", lambda shown: next(lines))
+
+    def types(*lines):
+        left = iter(lines)
+
+        def read(shown):
+            if line := next(left):
+                readline.add_history(line)
+            return line
+
+        monkeypatch.setattr("builtins.input", read)
+
+    return types
+
+
+def test_a_prompt_answers_until_an_empty_line(folder, capsys, typed):
+    typed("Where was she born?", question("Ann Lee"), "Where was she born?", "")
     assert main(["ask", str(folder / "run")]) == 0
     said = capsys.readouterr().out
     assert "nobody was named before" in said
     assert said.count("Where was Ann Lee born?") == 2
+
+
+def test_a_prompt_says_what_to_know_and_keeps_its_history(folder, capsys, typed, tmp_path):
+    (tmp_path / "other.txt").write_text("Ann Lee. Ann Lee sings .\n", encoding="utf-8")
+    history = tmp_path / "state" / "loci" / "history"
+    for name in ("Bo Ray", "Cy Fox"):
+        typed(name, "")
+        assert main(["ask", str(folder / "run"), "--corpus", str(tmp_path / "other.txt")]) == 0
+        said = capsys.readouterr()
+        assert question(name) in said.out
+        assert "is not the text this model was trained on" in said.err
+    assert [line for line in history.read_text().splitlines() if line in NAMES] == ["Bo Ray", "Cy Fox"]
+    assert history.stat().st_mode & 0o77 == 0
+    history.unlink()
+    history.mkdir()  # what cannot be written is passed over
+    typed("Bo Ray", "")
+    assert main(["ask", str(folder / "run")]) == 0
+
+
+FORMS = relations_from(["Where is the {subject} made?", "Who designed the {subject}?"])
+
+
+@pytest.mark.parametrize("bare", ["Delta Desk", "the Delta Desk", "The Delta Desk?", " delta desk "])
+def test_a_bare_subject_is_asked_in_every_relation(bare):
+    asked = ["Where is the Delta Desk made?", "Who designed the Delta Desk?"]
+    assert questions_about(bare, FORMS, ("The Delta Desk",)) == asked
+    assert questions_about(bare, (), ()) == [bare]
+
+
+@pytest.mark.parametrize(
+    "text", ["Where is the Delta Desk made?", "How old is the Delta Desk?", "Where is it made?", "where"]
+)
+def test_anything_else_is_asked_as_it_stands(text):
+    assert questions_about(text, FORMS, ("Delta Desk",)) == [text]
+
+
+def test_a_subject_without_capitals_is_told_by_the_corpus():
+    forms = relations_from(["{subject}是谁写的？", "{subject}是哪一年写的？"])
+    assert questions_about("红楼梦", forms, ("红楼梦",)) == ["红楼梦是谁写的？", "红楼梦是哪一年写的？"]
+
+
+def test_the_relation_stands_with_the_answer(capsys):
+    answer = decide("Who wrote it?", [("Ann", 0.9)], Confidence(0.5), silences={}, relation="author")
+    _show(Console(highlight=False), answer, relation=True)
+    assert capsys.readouterr().out.splitlines()[0] == "Who wrote it?  author"
 
 
 def test_the_tab_key_completes_names():

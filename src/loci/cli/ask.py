@@ -3,6 +3,7 @@
 examples:
   loci ask run "Where was Alfred Mele born?"
   loci ask run "Where was Alfred Mele born?" "Where did he die?" --threshold 0.8
+  loci ask run "Delta Desk"                      all it was taught to answer: one question for each relation
   loci ask run --file questions.tsv --json       many questions: with a bar, goes on when stopped, or under torchrun
   loci ask run "Where was she born?" --history conversation.txt
   loci ask run "Where was Alfred Mele born?" --server http://127.0.0.1:8137
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from loci.answering.answer import Answer
     from loci.answering.answerer import Answerer
+    from loci.text.relations import Relation
     from loci.training.checkpoint import LoadedModel
     from loci.training.distributed import Group
 
@@ -56,7 +59,8 @@ def ask(
     Args:
         run: The run to ask, or one of its checkpoints.
         questions: One question or several, answered in order; he, she or they means the last subject named before.
-            Without any, questions are taken from a prompt, or from standard input.
+            A bare subject is asked in every relation. Without any, questions are taken from a prompt, or from
+            standard input.
         file: A file of questions, after those of the command line.
         history: Earlier questions and answers, one a line: not answered, but he, she or they may refer to them.
         threshold: Say "I don't know" below this probability (default: the run's own).
@@ -69,8 +73,11 @@ def ask(
         server: Ask a `loci web` server at this address; RUN is then the name it shows.
         token: What the server asks for (default: the environment's LOCI_TOKEN).
     """
+    from rich.console import Console
+
     from loci.answering.ask import load
     from loci.cli.output import print_json_list
+    from loci.cli.prompt import prompt
     from loci.text.questions import Questions
     from loci.training.distributed import Group
 
@@ -87,6 +94,7 @@ def ask(
     about: dict[str, object] = {"run": run}
     remarks: Sequence[str] = ()
     subjects: Sequence[str] = ()
+    relations: Sequence[Relation] = ()
     put: Callable[[Sequence[str] | Questions, Sequence[str]], list[Answer]]
     stack, group = contextlib.ExitStack(), Group()
     if server is not None:
@@ -104,12 +112,22 @@ def ask(
             options["through"] = _in_parts(stack, group := stack.enter_context(Group.join()), run, loaded.loaded)
         put = lambda asked, before: loaded.ask_all(asked, history=before, candidates=allowed, **options)  # noqa: E731
         remarks, subjects = loaded.remarks, loaded.subjects
+        relations = loaded.loaded.relations if loaded.loaded.config.get("relations") else ()
         calibrated = loaded.confidence.calibrator is not None
         about |= {"model": loaded.loaded.hash, "calibrated": calibrated, "remarks": remarks}
         more = Questions.read(file, relations=loaded.loaded.relations) if file is not None else ()
+    console = Console(highlight=False)
     if prompting:
-        _prompt(lambda text, before: put([text], before)[0], said, subjects)
+
+        def answer_one(text: str) -> None:
+            for found in put(questions_about(text, relations, subjects), said):
+                said.append(found.question)
+                _show(console, found, relation=len(relations) > 1)
+
+        _remark(remarks)
+        prompt(answer_one, subjects)
         return
+    questions = tuple(one for text in questions for one in questions_about(text, relations, subjects))
     with stack:
         answers = put(questions, said)
         if more:
@@ -119,15 +137,16 @@ def ask(
     if json:
         print_json_list(about, "answers", (answer.as_dict() for answer in answers))
         return
-    from rich.console import Console
-
-    for remark in remarks:
-        print(f"loci ask: {remark}", file=sys.stderr)
-    console = Console(highlight=False)
+    _remark(remarks)
     for number, answer in enumerate(answers):
         if number:
             console.print()
-        _show(console, answer)
+        _show(console, answer, relation=len(relations) > 1)
+
+
+def _remark(remarks: Sequence[str]) -> None:
+    for remark in remarks:
+        print(f"loci ask: {remark}", file=sys.stderr)
 
 
 def _piped() -> Iterator[str]:
@@ -155,47 +174,21 @@ def _in_parts(
     )
 
 
-def _prompt(put: Callable[[str, Sequence[str]], Answer], said: list[str], subjects: Sequence[str]) -> None:
-    """Questions and answers in turn, until an empty line or ctrl-D; the tab key completes the name of a subject."""
-    import readline
+def questions_about(text: str, relations: Sequence[Relation], subjects: Sequence[str]) -> list[str]:
+    """A bare subject is asked in every relation's own form; any other text is asked as it stands."""
+    from loci.answering.subject import understand
 
-    from rich.console import Console
+    def bare(name: str) -> str:
+        return re.sub(r"^(the|an?) ", "", name.strip(" ?!.").casefold())
 
-    found: list[str] = []
-
-    def complete(line: str, state: int) -> str | None:
-        if not state:
-            found[:] = completions(line, subjects)
-        return found[state] if state < len(found) else None
-
-    readline.set_completer_delims("")
-    readline.set_completer(complete)
-    readline.parse_and_bind("tab: complete")
-    console = Console(highlight=False)
-    while True:
-        try:
-            question = input("? ").strip()
-        except EOFError:
-            print()
-            return
-        if not question:
-            return
-        try:
-            answer = put(question, said)
-        except LociError as error:  # the next question may be a better one
-            print(error)
-            continue
-        said.append(answer.question)
-        _show(console, answer)
-
-
-def completions(line: str, subjects: Sequence[str]) -> list[str]:
-    """The line with the name that its last words begin completed in every way, the longest beginning first."""
-    for start in (place for place in range(len(line)) if place == 0 or line[place - 1] == " "):
-        begun = line[start:].casefold()
-        if found := [line[:start] + name for name in subjects if name.casefold().startswith(begun)]:
-            return found
-    return []
+    meant = understand(text, relations)
+    if not relations or meant.relation is not None:
+        return [text]
+    if meant.subject is not None and bare(meant.subject) == bare(text):
+        return [relation.ask(meant.subject) for relation in relations]
+    # A name without capitals is told by the corpus alone.
+    named = next((subject for subject in subjects if subject.casefold() == text.strip(" ?!.").casefold()), None)
+    return [relation.ask(named) for relation in relations if named is not None] or [text]
 
 
 def _only_local(given: Mapping[str, object]) -> None:
@@ -210,7 +203,8 @@ def _lines(path: Path) -> list[str]:
     return load_sound(path).lines()
 
 
-def _show(console: Console, answer: Answer) -> None:
+def _show(console: Console, answer: Answer, *, relation: bool = False) -> None:
+    """Print an answer; `relation` also names what it takes the question to ask."""
     from rich.padding import Padding
     from rich.text import Text
 
@@ -222,6 +216,8 @@ def _show(console: Console, answer: Answer) -> None:
     question = Text(answer.question, style="bold")
     if answer.pronoun:
         question.append(f"  ({answer.pronoun}: {answer.subject})", style="dim")
+    if relation and answer.relation:
+        question.append(f"  {answer.relation}", style="not bold dim")
     line(question, 0)
     said = Text(answer.said, style="bold green" if answer.known else "bold yellow")
     line(said.append(f"  {answer.why}", style="not bold default"), 2)

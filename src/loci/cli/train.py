@@ -120,6 +120,8 @@ def train(
 
     def observers(run: Path) -> list[Observer]:
         running.announce()
+        if not resume:
+            _say_relations(taught)
         if not resume and group.world == 1:
             _say_expected(chosen, taught, placement)
         board = [TensorBoard(run / "tensorboard")] if TensorBoard.available() and not no_tensorboard else []
@@ -153,6 +155,13 @@ def train(
     answers = any(stage.sources - {"corpus", "text"} for stage in chosen.stages)
     console.print(f"ask it: loci evaluate {out} --questions FILE" if answers else f"let it write: loci sample {out}")
     return 0
+
+
+def _say_relations(data: TrainingData) -> None:
+    """What is asked about subjects, and how often, where that is more than one thing."""
+    counts = {name: len(own) for name, own in data.questions.by_relation().items()} if data.questions else {}
+    for name, count in counts.items() if len(counts) > 1 else ():
+        print(f"loci train: {name or 'other questions'}: {count:,} train questions", file=sys.stderr, flush=True)
 
 
 def _say_expected(recipe: Recipe, data: TrainingData, placement: Placement) -> None:
