@@ -9,6 +9,8 @@ from loci.text.formats import FORMATS
 from loci.text.formats.base import Format, Passage, Row, Rows, filled_lines
 from loci.text.questions import Questions
 from loci.text.relations import relations_from
+from loci.text.repair import write_repaired
+from loci.training.sources import TrainingData
 
 
 @pytest.fixture
@@ -247,3 +249,76 @@ def test_a_subject_with_two_answers_in_one_file_is_asked_two_things(shop):
     (shop / "designer_train.tsv").unlink()
     relations = [relation.name for relation in Questions.read(shop, split="train").relations]
     assert relations == ["where-made", "what-man-designed", "years"]
+
+
+PEOPLE = {"Ada Moss": ("Oslo", "violin"), "Bo Lind": ("Rome", "piano"), "Cy Berg": ("Lund", "organ")}
+
+
+def _lama(predicate, sentence, index):
+    facts = [(name, told[index]) for name, told in PEOPLE.items()]
+    records = [
+        {"sub_label": name, "obj_label": answer, "predicate_id": predicate, "masked_sentences": [f"{name} {sentence}"]}
+        for name, answer in facts
+    ]
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+BORN, PLAYS = _lama("P19", "was born in [MASK] .", 0), _lama("P1303", "plays the [MASK] .", 1)
+
+
+@pytest.mark.parametrize(("one", "two"), [("P19", "P1303"), ("place_of_birth_test", "instrument_test")])
+def test_several_files_of_lama_records_are_corpus_and_train_questions(tmp_path, one, two):
+    (tmp_path / f"{one}.jsonl").write_text(BORN)
+    (tmp_path / f"{two}.jsonl").write_text(PLAYS)
+    diagnosis = diagnose(tmp_path)
+    assert diagnosis.ok
+    assert [file.role for file in diagnosis.files] == ["corpus", "corpus", "train", "train"]
+    (told,) = (found for found in diagnosis.findings if found.kind == "no-train")
+    assert told.severity == ("warning" if "test" in one else "note")
+    data = TrainingData.read(tmp_path)
+    assert (len(data.corpus), len(data.corpus.by_subject), len(data.questions), len(data.relations)) == (6, 3, 6, 2)
+    assert len({line.number for line in data.corpus}) == 6
+    assert len(data.reading_examples) == 6
+
+
+def test_two_predicates_in_one_file_do_not_contradict_each_other(tmp_path):
+    file = tmp_path / "lama_train.jsonl"
+    file.write_text(BORN + PLAYS + BORN.replace("Oslo", "Bonn"))
+    found = [(one.kind, one.line, one.message) for one in diagnose(file).findings if one.kind == "contradiction"]
+    assert found == [("contradiction", 7, "«Where was Ada Moss born?» «Bonn», but «Oslo» on line 1")]
+
+
+def test_a_single_google_re_file_can_be_used(tmp_path):
+    file = tmp_path / "place_of_birth_test.jsonl"
+    file.write_text(BORN)
+    diagnosis = diagnose(file)
+    assert diagnosis.ok
+    assert not diagnosis.findings
+    assert len(TrainingData.read(tmp_path).questions) == 3
+
+
+def test_questions_without_a_split_are_learned_from(tmp_path):
+    (tmp_path / "wiki.txt").write_text(
+        "".join(f"{name}. {name} was born in {told[0]} .\n" for name, told in PEOPLE.items())
+    )
+    rows = [f'{name}\tplace of birth\tIn what city was {name} born?\t["{told[0]}"]\n' for name, told in PEOPLE.items()]
+    (tmp_path / "popQA.tsv").write_text("subj\tprop\tquestion\tpossible_answers\n" + "".join(rows))
+    assert [(found.kind, found.severity) for found in diagnose(tmp_path).findings] == [("no-train", "note")]
+    assert len(TrainingData.read(tmp_path).questions) == 3
+    (tmp_path / "popQA.tsv").write_text("question\n" + "".join(f"In what city was {name} born?\n" for name in PEOPLE))
+    assert TrainingData.read(tmp_path).questions is None, "questions that are only to be asked"
+
+
+def test_entity_questions_lie_in_a_folder_for_each_split(tmp_path):
+    (tmp_path / "wiki.txt").write_text(
+        "".join(f"{name}. {name} was born in {told[0]} .\n" for name, told in PEOPLE.items())
+    )
+    asked = [json.dumps({"question": f"Where was {name} born?", "answers": told[:1]}) for name, told in PEOPLE.items()]
+    for split, records in (("train", asked[:2]), ("dev", asked[2:])):
+        (tmp_path / split).mkdir()
+        (tmp_path / split / "P19.json").write_text(f"[{', '.join(records)}]")
+    diagnosis = diagnose(tmp_path)
+    assert [(file.role, file.path.parent.name) for file in diagnosis.files[1:]] == [("train", "train"), ("dev", "dev")]
+    assert len(TrainingData.read(tmp_path).questions) == 2
+    assert write_repaired(diagnosis, tmp_path / "clean").written == ("wiki.txt", "train/P19.json", "dev/P19.json")
+    assert len(Questions.read(tmp_path / "clean", split="dev")) == 1

@@ -13,7 +13,7 @@ from typing import Any
 
 from loci.errors import LociError
 from loci.text.compiled import CompiledCorpus, is_large, read_large
-from loci.text.corpus import Corpus, parse_corpus
+from loci.text.corpus import Corpus, Line, parse_corpus
 from loci.text.crosschecks import (
     CorpusFigures,
     QuestionFigures,
@@ -30,7 +30,7 @@ from loci.text.crosschecks import (
 )
 from loci.text.findings import SEVERITIES, Finding, Notes, Severity
 from loci.text.formats import FORMATS, corpus_format, question_format
-from loci.text.layout import Role, corpus_candidates, find_corpus, question_candidates, split_of
+from loci.text.layout import Role, corpus_candidates, find_corpora, question_candidates, split_of
 from loci.text.line_findings import note_lines
 from loci.text.parsed_questions import parse_questions
 from loci.text.questions import Questions, misfits, read_together, repetitions
@@ -127,21 +127,32 @@ def diagnose(
     if block_size < 1:
         raise LociError(f"a block has at least one symbol, not {block_size}", remedy="the published block is 128")
     path = Path(path)
-    corpus_path, question_paths = _files_of(path, Path(corpus) if corpus is not None else None)
+    corpus_paths, question_paths = _files_of(path, Path(corpus) if corpus is not None else None)
     files: list[CheckedFile] = []
     notes = Notes(path)
     text: Corpus | None = None
-    if corpus_path is not None:
-        guest = corpus_path != path and corpus_path.resolve().parent != path.resolve()
-        file, text, notes.found = _check_corpus(corpus_path, block_size, guest, clean)
+    texts: list[Corpus] = []
+    for file_path in corpus_paths:
+        guest = file_path != path and file_path.resolve().parent != path.resolve()
+        file, own, found = _check_corpus(file_path, block_size, guest, clean)
         files.append(file)
-    elif vocab is None:
+        notes.found += found
+        texts += [own] if own is not None else []
+    if texts:
+        text = texts[0] if len(corpus_paths) == 1 else joined(corpus_paths[0].parent, texts)
+    elif not corpus_paths and vocab is None:
         notes.note("no-corpus", "no corpus: characters and subjects of the questions are not checked")
     parsed = [parse_questions(load(file)) for _, file in question_paths]
     given = [*relations, *read_relations(path)]
     asked = read_together(parsed, given, text.by_subject if text else ())
     roles = [role for role, _ in question_paths]
     train = [questions for role, questions in zip(roles, asked, strict=True) if role == "train"]
+    if len(set(roles)) == 1 and not train and all(questions.answered for questions in asked):
+        if path.is_dir():  # what a folder is learned from
+            notes.add("note" if roles[0] == "questions" else "warning", "no-train", _teaching(asked))
+            roles = ["train"] * len(roles)
+        if path.is_dir() or corpus_paths == (path,) or roles[0] == "questions":
+            train = asked
     if text is not None:
         text = text.knowing(name for questions in asked for name in questions.subjects)
         taught = "".join(questions.characters for questions in train)
@@ -149,41 +160,56 @@ def diagnose(
     for role, file_parsed, questions in zip(roles, parsed, asked, strict=True):
         assert questions.path is not None
         copy = file_parsed.clean if clean else None
-        files.append(_checked(questions, role, file_parsed.form, copy, text, train))
+        taught_before = [one for one in train if role != "train" and one is not questions]
+        files.append(_checked(questions, role, file_parsed.form, copy, text, taught_before))
         notes.found += questions.findings
         notes.found += _check_questions(questions, role, text, vocab, block_size, must_fit)
         if role in ("dev", "test"):
-            notes.found += [leak for taught_file in train for leak in leaks(taught_file, questions)]
+            notes.found += [leak for taught_file in taught_before for leak in leaks(taught_file, questions)]
     for split in dict.fromkeys(roles):
         together = [questions for role, questions in zip(roles, asked, strict=True) if role == split]
         notes.found += repetitions(together)
     notes.found += two_roles(asked)
-    if text is not None and asked and text.path is not None and text.path.parent == path:
+    if text is not None and text.path is not None and asked and path.is_dir() and path in (text.path, text.path.parent):
         notes.found += unasked(text, asked)
     return Diagnosis(path, block_size, tuple(files), _ordered(notes.found, [file.path for file in files]))
 
 
-def _files_of(path: Path, corpus: Path | None) -> tuple[Path | None, list[tuple[Role, Path]]]:
-    """The corpus and the question files to check."""
-    if corpus is not None:
-        corpus = find_corpus(corpus)
+def joined(folder: Path, corpora: Sequence[Corpus]) -> Corpus:
+    """The corpora of several files of a folder as one, their lines counted through."""
+    lines: list[Line] = []
+    for corpus in corpora:
+        before = lines[-1].number if lines else 0
+        lines += [replace(line, number=before + line.number) for line in corpus]
+    findings = tuple(found for corpus in corpora for found in corpus.findings)
+    return Corpus(folder, tuple(lines), "".join(corpus.raw for corpus in corpora), findings)
+
+
+def _teaching(asked: Sequence[Questions]) -> str:
+    names = [questions.path.name for questions in asked if questions.path is not None]
+    return f"taken for train questions: {', '.join(names[:4])}{', …' if len(names) > 4 else ''}"
+
+
+def _files_of(path: Path, corpus: Path | None) -> tuple[tuple[Path, ...], list[tuple[Role, Path]]]:
+    """The files of the corpus and the question files to check."""
+    text = find_corpora(corpus) if corpus is not None else ()
     if path.is_dir():
         questions = question_candidates(path)
-        if corpus is None and corpus_candidates(path):
-            corpus = find_corpus(path)  # where several could be it, this raises and names them
-        if corpus is None and not questions:
+        if not text and corpus_candidates(path):
+            text = find_corpora(path)  # where several could be it, this raises and names them
+        if not text and not questions:
             remedy = "a folder has wiki.txt, corpus.txt or a single *.txt, and *train*, *dev*, *test* .tsv files"
             raise LociError("no corpus and no questions in this folder", path=path, remedy=remedy)
-        return corpus, list(questions)
+        return text, list(questions)
     source = load(path)
     name, _ = corpus_format(source)
     if _has_questions(source):
         # Records may be both: their sentences are the corpus of their questions.
-        own = path if FORMATS[name].questions and parse_corpus(source).lines else None
-        return corpus or own, [(split_of(path), path)]
-    if corpus is not None:
+        own = (path,) if FORMATS[name].questions and parse_corpus(source).lines else ()
+        return text or own, [(split_of(path), path)]
+    if text:
         raise LociError("is a corpus itself", path=path, remedy="--corpus is what questions are held against")
-    return path, []
+    return (path,), []
 
 
 def _has_questions(source: Source) -> bool:
@@ -226,11 +252,10 @@ def _checked(
     questions: Questions, role: Role, form: str, clean: str | None, corpus: Corpus | None, train: list[Questions]
 ) -> CheckedFile:
     assert questions.path is not None
-    taught = train if role != "train" else []
     if not len(questions):
         return CheckedFile(questions.path, role, form, clean)
     templates = {known.name: tuple(template.text for template in known.templates) for known in questions.relations}
-    by_relation = figures_by_relation(questions, corpus, taught)
+    by_relation = figures_by_relation(questions, corpus, train)
     whole = by_relation.pop(None)
     relations = tuple((name or "", templates.get(name or "", ()), own) for name, own in by_relation.items())
     return CheckedFile(questions.path, role, form, clean, questions=whole, relations=relations)

@@ -54,6 +54,10 @@ KINDS: dict[str, tuple[str, str]] = {
         "the same question with another answer",
         "both may be true (a town and its country), or two people share the name: keep one, or leave both knowingly",
     ),
+    "no-train": (
+        "no question file is named for training",
+        "right if these are to teach; else name the files *train*, *dev* and *test*",
+    ),
     "leak": ("a train question is asked again in the test", "remove it from one of the two files"),
     "no-subject": (
         "the subject cannot be found",

@@ -41,18 +41,24 @@ def corpus_candidates(folder: Path) -> list[Path]:
 
 
 def question_candidates(folder: Path) -> tuple[tuple[Role, Path], ...]:
-    """The files named for a split; if there are none, the tables and JSON files that begin like questions."""
-    suffixes = {suffix for _, form in FORMATS.items() if form.questions for suffix in form.suffixes}
-    files = [
-        file for file in _files(folder) if file.suffix.lower() in suffixes and not file.name.endswith(_NO_QUESTIONS)
-    ]
-    named = sorted(
-        ((split_of(file), file) for file in files if split_of(file) != "questions"),
-        key=lambda pair: (SPLITS.index(pair[0]), pair[1].name),
-    )
+    """The files named for a split, by themselves or by a folder (train/, dev/, test/).
+
+    If there are none, the tables and JSON files that begin like questions.
+    """
+    files = [(split_of(file), file) for file in _question_files(folder)]
+    for split in SPLITS:
+        if (folder / split).is_dir():
+            files += [(split, file) for file in _question_files(folder / split) if _begins_like_questions(file)]
+    named = [(role, file) for role, file in files if role != "questions"]
     if named:
-        return tuple(named)
-    return tuple(("questions", file) for file in files if _begins_like_questions(file))
+        return tuple(sorted(named, key=lambda pair: (SPLITS.index(pair[0]), pair[1].name)))
+    return tuple((role, file) for role, file in files if _begins_like_questions(file))
+
+
+def _question_files(folder: Path) -> list[Path]:
+    suffixes = {suffix for _, form in FORMATS.items() if form.questions for suffix in form.suffixes}
+    found = (file for file in _files(folder) if file.suffix.lower() in suffixes)
+    return [file for file in found if not file.name.endswith(_NO_QUESTIONS)]
 
 
 def find_corpus(path: str | Path) -> Path:
@@ -63,20 +69,38 @@ def find_corpus(path: str | Path) -> Path:
     return _only(path, corpus_candidates(path), "corpus", "a folder has wiki.txt, corpus.txt or a single *.txt")
 
 
+def find_corpora(path: str | Path) -> tuple[Path, ...]:
+    """The same; or all files of a folder whose records contain questions and the text that answers them."""
+    path = Path(path)
+    files = corpus_candidates(path) if path.is_dir() else []
+    if len(files) > 1 and all(FORMATS[corpus_format(_head(file))[0]].questions for file in files):
+        return tuple(files)
+    return (find_corpus(path),)
+
+
 def find_split(folder: str | Path, split: Role) -> tuple[Path, ...]:
     """The question files of a folder that are named for `split`; there may be none."""
     return tuple(file for role, file in question_candidates(Path(folder)) if role == split)
 
 
+def find_taught(folder: str | Path) -> tuple[Path, ...]:
+    """The files of train questions; where no file is named so, all, if they are of one split or of none."""
+    found = question_candidates(Path(folder))
+    roles = {role for role, _ in found}
+    return tuple(file for role, file in found if role == "train" or len(roles) == 1)
+
+
 def find_questions(path: str | Path, split: Role | None = None) -> tuple[Path, ...]:
     """`path` itself, or the question files in the folder `path`: all of `split`, or the only one there is.
 
-    A `LociError` where there is none, or where there are several and no split is named.
+    Those of training may be named for no split (`find_taught`). A `LociError` where there is none, or where there are
+    several and no split is named.
     """
     path = Path(path)
     if not path.is_dir():
         return (path,)
-    files = find_split(path, split) if split else tuple(file for _, file in question_candidates(path))
+    files = tuple(file for role, file in question_candidates(path) if split in (role, None))
+    files = find_taught(path) if split == "train" else files
     if split and files:
         return files
     what = f"file of {split} questions" if split else "question file"

@@ -63,7 +63,7 @@ def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.in
     asked, answered, typed = np.empty(len(rows), np.int64), np.empty(len(rows), bool), np.empty(len(rows), bool)
     like_questions = False
     for place, row in enumerate(rows):
-        asked[place], answered[place] = hash((row.question, row.subject, row.relation)), bool(row.answers)
+        asked[place], answered[place] = hash(_asked(row)), bool(row.answers)
         typed[place] = "??" in (row.question or row.subject or "")
         like_questions = like_questions or row.answers is not None or (row.question or "").endswith("?")
     if plain and not like_questions:
@@ -71,10 +71,10 @@ def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.in
         notes.error("not-questions", message, rows[0].number)
         return np.arange(len(rows))
     kept = np.ones(len(rows), dtype=bool)
-    first_seen: dict[tuple[str | None, ...], dict[tuple[str, ...], Row]] = {}
+    first_seen: dict[tuple[object, ...], dict[tuple[str, ...], Row]] = {}
     for place in np.flatnonzero(typed | (~answered & answered.any()) | repeated(asked)).tolist():
         row = rows[place]
-        said = row.question or row.subject or ""
+        said = row.question or (row.template.ask(row.subject or "") if row.template else row.subject) or ""
         if typed[place]:
             notes.warning("typed-mask", f"«??» in {shown(said)}", row.number)
         if answered.any() and not row.answers:
@@ -83,7 +83,7 @@ def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.in
             notes.error(kind, f"{what}: {shown(said)}", row.number, before=row.clean)
             kept[place] = False
             continue
-        earlier = first_seen.setdefault((row.question, row.subject, row.relation), {})
+        earlier = first_seen.setdefault(_asked(row), {})
         if (same := earlier.get(row.answers or ())) is not None:
             message = f"the same as line {same.number}: {shown(said, 48)}"
             notes.warning("duplicate", message, row.number, before=row.clean)
@@ -95,6 +95,11 @@ def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.in
             notes.warning("contradiction", f"{shown(said)} {here}, but {there} on line {first.number}", row.number)
         earlier[row.answers or ()] = row
     return np.flatnonzero(kept)
+
+
+def _asked(row: Row) -> tuple[object, ...]:
+    """What a row asks. Facts of different predicates have no question, but different templates."""
+    return row.question, row.subject, row.relation, row.template
 
 
 def repeated(hashes: NDArray[np.int64]) -> NDArray[np.bool_]:

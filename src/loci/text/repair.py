@@ -32,19 +32,26 @@ def write_repaired(diagnosis: Diagnosis, out: str | Path) -> Repaired:
     """Write the clean copies and repairs.tsv into `out`, which must not exist or be an empty folder."""
     out = Path(out)
     own = [file for file in diagnosis.files if not file.guest]
-    copies = {file.path.name: file.clean for file in own if file.clean is not None}
-    lost = tuple(file.path.name for file in own if file.clean is None)
+    names = {file.path: _name(file.path, diagnosis.path) for file in own}
+    copies = {names[file.path]: file.clean for file in own if file.clean is not None}
+    lost = tuple(names[file.path] for file in own if file.clean is None)
     if not copies:
         remedy = "start from another copy of the file"
         raise LociError("nothing in it can be saved", path=diagnosis.path, remedy=remedy)
-    changes = tuple(found for found in diagnosis.changes if found.path is not None and found.path.name in copies)
+    changes = tuple(found for found in diagnosis.changes if found.path is not None and names[found.path] in copies)
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise LociError("exists and is not empty", path=out, remedy="choose a new folder for the clean copy")
     with atomic_folder(out) as folder:
         for name, text in copies.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             write_text(folder / name, text)
         write_text(folder / REPAIRS_NAME, changes_table(changes))
     return Repaired(out, tuple(copies), lost, changes)
+
+
+def _name(file: Path, checked: Path) -> str:
+    """The name of a file in the folder that was checked: train/P19.json for one that lies deeper."""
+    return file.relative_to(checked).as_posix() if file.is_relative_to(checked) and file != checked else file.name
 
 
 def changes_table(changes: tuple[Finding, ...]) -> str:

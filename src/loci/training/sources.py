@@ -20,7 +20,8 @@ from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.crosschecks import require_told
-from loci.text.layout import find_split
+from loci.text.diagnosis import joined
+from loci.text.layout import find_corpora, find_split, find_taught
 from loci.text.questions import Question, Questions, subject_hash
 from loci.text.relations import Relation
 from loci.text.template import Template
@@ -51,15 +52,18 @@ class TrainingData:
     ) -> Self:
         """The corpus and the train questions of a folder, or the files named instead; questions may be missing.
 
+        Where no file is named for training, the questions of the only split there is teach, or those of no split.
         `relations` are the forms of the questions where they cannot be found from the files.
         """
         text, asked = corpus if corpus is not None else folder, questions if questions is not None else folder
         if text is None:
             raise LociError("nothing to learn from", remedy="name a folder, or a corpus file")
-        if asked is None or (Path(asked).is_dir() and not find_split(asked, "train")):
-            return cls(Corpus.read(text))
-        lines = Corpus.read(text)
+        lines = _read_corpus(Path(text))
+        if asked is None or (Path(asked).is_dir() and not find_taught(asked)):
+            return cls(lines)
         taught = Questions.read(asked, split="train", relations=relations, subjects=lines.by_subject)
+        if Path(asked).is_dir() and not taught.answered and not find_split(asked, "train"):
+            return cls(lines)  # questions to be asked, not to be learned
         return cls(lines.knowing(taught.subjects), taught)
 
     @cached_property
@@ -169,6 +173,12 @@ class TrainingData:
             "relations": [relation.as_dict() for relation in self.relations],
             "taught": sorted(map(subject_hash, questions.subjects)) if questions is not None else [],
         }
+
+
+def _read_corpus(path: Path) -> Corpus:
+    """The corpus of a file or folder; several files of records are one."""
+    files = find_corpora(path)
+    return Corpus.read(path) if len(files) == 1 else joined(path, [Corpus.read(file, mapped=False) for file in files])
 
 
 def make_stream(
