@@ -63,6 +63,23 @@ ODD = [
     (["3M was founded in 1902."], "3M"),
     (["He Kexin was born in Beijing."], "He Kexin"),
     (["He Kexin. He Kexin is a gymnast ."], "He Kexin"),
+    # titles
+    (["Dr. Cy Berg was born in Bonn."], "Cy Berg"),
+    (["Sir Ed Holm (1900-1950) was born in Cork."], "Ed Holm"),
+    (["Prof. Dr. Ann van Dale, a chemist, lived in Bonn."], "Ann van Dale"),
+    (["Prof. Ann Lee. Born in Bonn ."], "Prof. Ann Lee"),
+    (["Dr. Cy Berg. Born in Bonn .", "Cy Berg was a chemist."], "Dr. Cy Berg"),
+    (["Cy Berg. Born in Bonn .", "Dr. Cy Berg was a chemist."], "Cy Berg"),
+    (["Cy Berg was born in Bonn.", "Dr. Berg moved to Rome."], "Cy Berg"),
+    (["Cy Berg. Born in Bonn .", "Bo Lind. Sang .", "In 1961 they met Dr. Cy Berg in Rome."], "Cy Berg"),
+    (["Dr. Cy Berg. Born in Bonn .", "Bo Lind. Sang .", "In 1961 they met Cy Berg in Rome."], "Dr. Cy Berg"),
+    (["Mr. Bean was filmed in London."], "Mr. Bean"),
+    (["King Olaf V was born in London."], "King Olaf V"),
+    # namesakes
+    (["John Smith (painter) was born in Bath.", "John Smith met the king."], "John Smith (painter)"),
+    (["John Smith (poet) was born in York.", "John Smith (painter) sang.", "John Smith met the king."], "John Smith"),
+    (["John Smith (poet) was born in York.", "John Smith (painter) sang.", "Smith died."], "John Smith (painter)"),
+    (["John Smith (poet). Born .", "John Smith (painter). Born .", "John Smith met the king."], "John Smith"),
     # headings
     (["Ada Moss", "Born in Oslo, she painted all her life."], "Ada Moss"),
     (["# Ada Moss", "", "Born in Oslo, she painted.", "## Life", "In 1961 she moved to Rome."], "Ada Moss"),
@@ -108,6 +125,17 @@ def test_lines_about_one_subject_are_found_under_one_name():
     )
     assert list(corpus.by_subject) == ["Delta Desk"]
     assert len(corpus.about("the Delta Desk")) == len(corpus.about("delta desk")) == 4
+
+
+def test_a_title_does_not_count_when_a_subject_is_asked_for():
+    corpus = Corpus.from_lines(["Dr. Cy Berg. Born in Bonn .", "Sir Ed Holm was born in Cork.", "Ed Lee. Sang ."])
+    numbers = [
+        [line.number for line in corpus.about(name)] for name in ("Cy Berg", "Prof. Cy Berg", "Sir Ed Holm", "Ed Holm")
+    ]
+    assert numbers == [[1], [1], [2], [2]]
+    assert corpus.about("Holm") == ()
+    both = Corpus.from_lines(["Dr. Cy Berg. Born in Bonn .", "Cy Berg. Born in Rome ."])
+    assert [line.number for line in both.about("Cy Berg")] == [2]
 
 
 def test_two_names_that_differ_only_in_case_are_kept_apart():

@@ -4,8 +4,10 @@ The subject of a line is, by the first of these that applies,
 
 1. the name before the first full stop, where lines read `Name. sentence`; an initial or "St." does not end a name;
 2. the heading above the line: a name on a line of its own after a blank line, or a line marked with # or ==;
-3. the subject of the line before, when the line begins with a pronoun or with a part of that subject's name;
-4. the name that the line begins with, without its article: "The Delta Desk is …" is about the "Delta Desk";
+3. the subject of the line before, when the line begins with a pronoun or with a part of that subject's name; a name
+   that several share, "John Smith" of a painter and a footballer, is not a part;
+4. the name that the line begins with, without its article or title: "The Delta Desk is …" is about the "Delta Desk",
+   "Dr. Cy Berg was …" about "Cy Berg";
 5. the subject of another line, named anywhere in the line, the longest first; where most lines have a subject that
    begins several, this goes before a name that begins this line alone: "Bo Lind drew the Delta Desk";
 6. the name directly before the first verb such as "was".
@@ -17,11 +19,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 _STOP = ". "
-_NAME_ABBREVIATIONS = frozenset("Dr Mr Mrs Ms St Ste".split())
-_ABBREVIATIONS = _NAME_ABBREVIATIONS | frozenset("Jr Sr Prof Rev Gen Col Capt No vs b d c ca".split())
+#: What may stand before a whole name and is no part of it; "King" or "Lord" is, where no surname follows.
+TITLES = frozenset("Dr Mr Mrs Ms Prof Rev Sir Dame Capt Col Gen Lt".split())
+_NAME_ABBREVIATIONS = TITLES | {"St", "Ste"}
+_ABBREVIATIONS = _NAME_ABBREVIATIONS | frozenset("Jr Sr No vs b d c ca".split())
 _LONGEST_NAME_PART = 5  # words between two stops of one name: "Theodore J. van den Broek" has three
 _LONGEST_NAME = 12
 _LONGEST_SUBJECT = 40  # words that are looked for in other lines: a table's titles of works are longer than names
@@ -57,9 +61,10 @@ def find_subjects(texts: Sequence[str]) -> list[str]:
         for index, (head, heading) in enumerate(zip(heads, _headings(texts), strict=True))
     ]
     spelled = {subject_key(name): name for name in certain if name}
+    shared = _shared_names(texts, certain)
     begun: list[str] = []
     for text, name in zip(texts, certain, strict=True):
-        begun.append(name or _begun_with(text, begun[-1] if begun else "", spelled))
+        begun.append(name or _begun_with(text, begun[-1] if begun else "", spelled, shared))
     begun = _of_several_lines(texts, certain, begun)
     lookup = SubjectIndex({*spelled.values(), *(name for name in begun if " " in name)})
     found = [name or lookup.named_in(text) or _before_verb(text) for name, text in zip(begun, texts, strict=True)]
@@ -77,8 +82,8 @@ def certain_subject(text: str) -> tuple[str, bool]:
 
 
 def subject_key(name: str) -> str:
-    """What two spellings of one subject share: case, a leading article and repeated spaces do not count."""
-    return " ".join(_without_article(name.casefold().split()))
+    """What two spellings of one subject share: case, a leading article or title and repeated spaces do not count."""
+    return " ".join(_without_title(_without_article(name.casefold().split())))
 
 
 def without_article(name: str) -> str:
@@ -123,9 +128,11 @@ def _continues_name(first: str, part: str) -> bool:
 
 
 def _may_be_name(head: str) -> bool:
-    """Whether this could be a name: short, without a verb, not begun with a pronoun."""
+    """Whether this could be a name: short, without a verb, not begun with a pronoun, not ended by a title."""
     words = head.split(None, _LONGEST_NAME)
-    return 0 < len(words) <= _LONGEST_NAME and not _begins_with_pronoun(words) and VERBS.isdisjoint(words)
+    if not 0 < len(words) <= _LONGEST_NAME or words[-1] in _NAME_ABBREVIATIONS:
+        return False
+    return not _begins_with_pronoun(words) and VERBS.isdisjoint(words)
 
 
 def _begins_with_pronoun(words: Sequence[str]) -> bool:
@@ -191,14 +198,14 @@ def _is_heading(text: str, following: str) -> bool:
 # Rules 3 and 4: what the line begins with.
 
 
-def _begun_with(text: str, before: str, spelled: Mapping[str, str]) -> str:
+def _begun_with(text: str, before: str, spelled: Mapping[str, str], shared: Container[str]) -> str:
     words = text.split(None, 2)
     if not words:
         return ""
     if _begins_with_pronoun(words):
         return before
     name, following = _leading_name(text)
-    if before and set(name.split()) <= set(before.split()):
+    if before and name not in shared and {word for word in name.split() if not _is_title(word)} <= set(before.split()):
         return before if name else ""
     if not name or (" " not in name and following not in VERBS and subject_key(name) not in spelled):
         return ""
@@ -219,7 +226,7 @@ def _leading_name(text: str) -> tuple[str, str]:
     while end > start and words[end - 1] in PARTICLES:
         end -= 1
     following = words[end] if end < len(words) else ""
-    name = re.sub(r"['’]s$", "", " ".join(words[start:end]).rstrip(",;:"))
+    name = re.sub(r"['’]s$", "", " ".join(_without_title(words[start:end])).rstrip(",;:"))
     if not following or not any(character.isalpha() for character in words[start]):
         return "", ""
     return name + _disambiguation(text, name), following
@@ -229,6 +236,13 @@ def _disambiguation(text: str, name: str) -> str:
     """` (footballer)` after a name that others bear too; dates and what else stands in brackets are no part of it."""
     found = _BRACKET.match(text, text.find(name) + len(name)) if name else None
     return found[0] if found and len(found[0].split()) <= 3 and "born" not in found[0] else ""
+
+
+def _shared_names(texts: Sequence[str], certain: Sequence[str]) -> set[str]:
+    """The names that several subjects bear, told apart by what stands in brackets."""
+    found = {name or _leading_name(text)[0] for text, name in zip(texts, certain, strict=True) if " (" in text}
+    bearers = Counter(_BRACKET.sub("", name) for name in found if _BRACKET.search(name))
+    return {name for name, count in bearers.items() if count > 1}
 
 
 # Rules 5 and 6: a name anywhere in the line.
@@ -248,14 +262,19 @@ def _of_several_lines(texts: Sequence[str], certain: Sequence[str], begun: Seque
 
 
 class SubjectIndex:
-    """Finds the longest of many subjects in a text, as whole words, spelled as they are; an article does not count."""
+    """Finds the longest of many subjects in a text, as whole words, spelled as they are.
+
+    An article does not count, and a title may be left out.
+    """
 
     def __init__(self, names: Iterable[str]):
-        self.names = {" ".join(map(_bare, _without_article(name.split()))): name for name in names}
+        words = {name: list(map(_bare, _without_article(name.split()))) for name in names}
+        untitled = {" ".join(_without_title(own)): name for name, own in words.items()}
+        self.names = untitled | {" ".join(own): name for name, own in words.items()}
         self.longest: dict[str, int] = {}
-        for words in map(str.split, self.names):
-            if 0 < len(words) <= _LONGEST_SUBJECT:
-                self.longest[words[0]] = max(self.longest.get(words[0], 0), len(words))
+        for key in map(str.split, self.names):
+            if 0 < len(key) <= _LONGEST_SUBJECT:
+                self.longest[key[0]] = max(self.longest.get(key[0], 0), len(key))
 
     def find(self, text: str) -> tuple[str, int, int] | None:
         """The longest subject, and where it begins and ends in the text."""
@@ -289,6 +308,17 @@ def _bare(word: str) -> str:
 
 def _without_article(words: list[str]) -> list[str]:
     return words[1:] if len(words) > 1 and words[0].lower() in _ARTICLES else words
+
+
+def _without_title(words: list[str]) -> list[str]:
+    """The words of a name without its titles, where a whole name is left: "Mr. Bean" stays."""
+    while len(words) > 2 and _is_title(words[0]):
+        words = words[1:]
+    return words
+
+
+def _is_title(word: str) -> bool:
+    return word.rstrip(".").capitalize() in TITLES
 
 
 def _before_verb(text: str) -> str:
