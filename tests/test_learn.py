@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shlex
 
 import pytest
 
@@ -107,9 +108,33 @@ def test_a_folder_is_learned_gone_on_with_and_asked(products, tmp_path, capsys, 
     assert main(["learn", str(corpus), "--out", "run2", "--from", "run", *FLAGS[4:]]) == 0
     said = capsys.readouterr().out
     assert "goes on from run: its" in said
+    assert "16 channels, a block of" in said
+    assert "128 channels" not in said
+    kept = json.loads((tmp_path / "run2" / "final" / "config.json").read_text(encoding="utf-8"))["model"]
+    assert read_run(tmp_path / "run2").recipe.model.items() <= kept.items()
     assert "1 new characters begin anew" in said
     assert "lines are the same, 1 are new, 0 are gone" in said
     assert "ask it: loci ask" in said
+    # Refused in one line, before anything is measured or said.
+    again = ["learn", str(corpus), "--from", "run"]
+    for flags, told in (
+        (["--out", "run3", "--set", "model.n_embd=32"], "model.n_embd=32 cannot be changed: the model of run is kept"),
+        (["--out", "run2", "--seed", "1"], "holds another training (seed of the recipe differ)"),
+        (["--out", str(corpus)], "and no run"),
+        (["--out", str(corpus / "wiki.txt")], "is a file"),
+    ):
+        assert main([*again, *flags, *FLAGS[4:]]) == 2
+        out, err = capsys.readouterr()
+        assert told in err
+        assert (out, err.count("\n")) == ("", 1)
+
+
+def test_what_was_stopped_goes_on_with_the_command_as_it_was_given(products, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("loci.learn.learn", lambda *args, **options: None)
+    form = ["--template", "Who owns the {subject}?"]
+    given = [str(products), "--out", str(tmp_path / "run"), "--recipe", "recite", "--seed", "3", *form, *FLAGS]
+    assert main(["learn", *given]) == 130
+    assert capsys.readouterr().out.splitlines()[-1].endswith(f"same command: {shlex.join(['loci', 'learn', *given])}")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from loci.text.vocab import Vocab
 from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.plan import Recipe
 from loci.training.reports import Observer
-from loci.training.run import PREDICTIONS, TRAIN_QUESTIONS, read_run, require_own
+from loci.training.run import PREDICTIONS, TRAIN_QUESTIONS, holds_run, other_training, read_run, require_own
 from loci.training.sources import TrainingData
 
 HELD_BACK_EVERY, MOST_HELD_BACK = 5, 100
@@ -120,8 +120,11 @@ def make_plan(
     chosen = dataclasses.replace(chosen, seed=seed)
     initial = None
     if before is not None:
+        if model := [change for change in changes if change.startswith("model.")]:
+            what = f"{', '.join(model)} cannot be changed: the model of {before} is kept"
+            raise LociError(what, remedy="leave it out, or learn anew without --from")
         chosen, initial, kept = _gone_on(chosen, data, before)
-        reasons = (*reasons, *kept)
+        reasons = (reasons[0], *kept)  # the others are about a size that the old model decides
     return LearningPlan(data, held, chosen.override(changes), reasons, initial)
 
 
@@ -151,14 +154,15 @@ def _gone_on(recipe: Recipe, data: TrainingData, before: Path) -> tuple[Recipe, 
     old = load_model(before)
     if old.vocab.layout != "loci":
         raise LociError("has no mask in its vocabulary", path=before, remedy="go on from a run that Loci trained")
-    sizes = {name: value for name, value in vars(old.model.config).items() if name in recipe.model}
-    recipe = dataclasses.replace(recipe, model={**recipe.model, **sizes})
+    config = old.model.config
+    recipe = dataclasses.replace(recipe, model={k: v for k, v in config.to_dict().items() if k != "vocab_size"})
     reading = recipe.stages[0].characters or 0.0
     recipe = recipe.override([f"{recipe.stages[0].name}.characters={GOING_ON * reading:.3g}"])
     model, new = _with_vocabulary(old, data.vocab)
     kept = f"goes on from {before}: its {old.model.n_parameters():,} weights are kept"
     begun = f", {len(new)} new characters begin anew" if new else ""
-    return recipe, model, (kept + begun, _lines_kept(before, data))
+    size = f"{config.n_embd} channels, a block of {config.block_size} characters: as the old run has them"
+    return recipe, model, (size, kept + begun, _lines_kept(before, data))
 
 
 def _lines_kept(before: Path, data: TrainingData) -> str:
@@ -186,6 +190,18 @@ def _with_vocabulary(old: LoadedModel, vocab: Vocab) -> tuple[GPT, str]:
     return model, "".join(symbol for symbol in vocab.symbols if symbol not in places)
 
 
+def require_out(out: Path, plan: LearningPlan | None = None) -> None:
+    """Refuse a folder that this cannot be learned into: somebody's, or that of another training than `plan`."""
+    if out.exists() and not out.is_dir():
+        raise LociError("is a file, a run is a folder", path=out, remedy="choose another --out")
+    require_own(out)
+    require_replaceable(out / REPORT)
+    if plan is not None and holds_run(out):
+        difference = other_training(read_run(out), plan.recipe, plan.data.describe())
+        if difference is not None:
+            raise LociError(difference, path=out, remedy="restore what it was, or choose another --out")
+
+
 def learn(
     plan: LearningPlan,
     out: Path,
@@ -195,8 +211,7 @@ def learn(
     labelling: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned | None:
     """Train or go on training, calibrate, evaluate, write the report; None when it was stopped."""
-    require_own(out)
-    require_replaceable(out / REPORT)
+    require_out(out, plan)
     # What was taught is not what lies in the folder: the run keeps its own copy, which it names.
     assert plan.data.questions is not None
     taught = dataclasses.replace(plan.data.questions, path=out / TRAIN_QUESTIONS)

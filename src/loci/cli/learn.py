@@ -12,7 +12,9 @@ examples:
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,18 +58,21 @@ def learn(
     from loci.cli.progress import ProgressBar
     from loci.cli.work import InterruptFlag, choose_threads
     from loci.learn import learn as learn_folder
-    from loci.learn import make_plan
+    from loci.learn import make_plan, require_out
     from loci.text.diagnosis import diagnose
     from loci.text.relations import relations_from
 
     def say(text: str) -> None:
         print(text, file=sys.stderr if json else sys.stdout, flush=True)
 
+    again = _command(folder, out, recipe, template, from_, seed, set, json)
+    require_out(out)
     if folder is None:
         folder = _example(seed)
         say(f"the example: {folder}")
     relations = relations_from(template)
     plan = make_plan(folder, recipe=recipe, relations=relations, before=from_, seed=seed, changes=set)
+    require_out(out, plan)
     found = _found(plan, diagnose(folder, relations=relations))
     running = choose_threads()
     with InterruptFlag() as interrupted, machine.threads(running.count):
@@ -78,7 +83,7 @@ def learn(
             plan, out, observers=lambda run: [bar], should_stop=lambda: interrupted.raised, labelling=bar.labelling
         )
     if learned is None:
-        say(f"stopped; go on with the same command: loci learn {folder} --out {out}")
+        say(f"stopped; go on with the same command: {again}")
         return 130
     if json:
         print_json({**learned.as_dict(), "chosen": plan.reasons})
@@ -86,6 +91,25 @@ def learn(
     for line in _outcome(learned, plan):
         say(line)
     return 0
+
+
+def _command(
+    folder: Path | None,
+    out: Path,
+    recipe: str | None,
+    template: Sequence[str],
+    from_: Path | None,
+    seed: int,
+    set: Sequence[str],
+    json: bool,
+) -> str:
+    """The command as it was given: another recipe, seed or form would be another training."""
+    words = ["loci", "learn", *([str(folder)] if folder is not None else []), "--out", str(out)]
+    given = {"--recipe": recipe, "--from": from_, "--seed": seed or None}
+    words += [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
+    words += [word for form in template for word in ("--template", form)]
+    words += [word for change in set for word in ("--set", change)]
+    return shlex.join([*words, *(["--json"] if json else [])])
 
 
 def _example(seed: int) -> Path:
