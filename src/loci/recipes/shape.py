@@ -47,7 +47,8 @@ class DataShape:
             if question.answer:
                 n += 1
                 capital += all(word[:1].isupper() for word in question.answer.split())
-            relations.add(question.relation)
+            if question.relation:  # a few that fit no form are no relation of their own
+                relations.add(question.relation)
             characters += question.example_length()
             longest = max(longest, len(question.text))
             if index % apart == 0:
