@@ -10,6 +10,7 @@ from loci.data.reading_examples import EntitySwap, augment, capitalised, find_re
 from loci.text.corpus import Corpus
 from loci.text.match import stands_in
 from loci.text.questions import Questions
+from loci.text.relations import relations_from
 
 CORPUS = Corpus.from_lines(
     [
@@ -90,6 +91,17 @@ def test_however_it_is_told_the_answer_stands_in_the_text_and_the_question_asks_
     assert stands_in(other.text, other.answer, whole=True)
     assert other.question == f"Where was {other.subject} born?"
     assert other.subject.split()[-1] in {name.split()[-1] for name in example.pool.subjects}
+
+
+def test_a_question_in_lower_case_asks_about_the_new_name_in_lower_case():
+    forms = relations_from(["where was {subject} born?"])
+    pairs = [(row.text.lower(), row.answer) for row in QUESTIONS]
+    examples = find_reading_examples(CORPUS, Questions.from_pairs(pairs, relations=forms))
+    assert [(example.line, example.answer) for example in examples] == [(p.line, p.answer) for p in EXAMPLES]
+    assert examples[0].pool.subjects == ("Ann Lee", "John Stephen", "Bo Berg", "Paris Hill", "nobody known")
+    told = [augment(examples[0], EntitySwap(1.0), np.random.default_rng(seed)) for seed in range(40)]
+    assert all(other.question == f"where was {other.subject.lower()} born?" for other in told)
+    assert len({other.question for other in told}) > 3
 
 
 def test_a_new_name_replaces_the_surname_wherever_it_stands():

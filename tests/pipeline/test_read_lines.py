@@ -2,11 +2,13 @@
 
 import os
 import signal
+import string
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -200,6 +202,17 @@ def test_a_line_is_read_once_for_all_relations(data, monkeypatch):
         read.clear()
         read_lines.read_lines(loaded, [line], readers, set(), Progress())
         assert sum(line.text in text for text in read) == 1
+
+
+def test_where_train_questions_are_in_lower_case_everybody_is_asked_about_so(data, reader):
+    pairs = [(text.lower(), answer) for text, answer in PAIRS]
+    forms = relations_from(["where was {subject} born?", "where did {subject} die?"])
+    lower = TrainingData(data.corpus, Questions.from_pairs(pairs, relations=forms))
+    loaded = replace(reader[0], vocab=data.vocab.with_characters(string.ascii_lowercase))
+    found = self_training.label(loaded, lower, Progress(), use_prior=False)
+    assert {row.subject for row in found} == {"ann lee", "bo berg", "cy dow", "di fox"}
+    assert [row.answer for row in found if row.text == "where did cy dow die?"] == ["Lima"]
+    assert len(found) == 8
 
 
 def test_a_line_that_does_not_fit_is_read_in_parts(data, monkeypatch):

@@ -78,21 +78,26 @@ def find_reading_examples(corpus: Corpus, questions: Questions) -> list[ReadingE
     """Every answered question with each line of its subject that contains the answer; some have nothing to read."""
     words = tuple(sorted({word for line in corpus for word in capitalised(line.body)}))
     small = tuple(sorted({word for line in corpus for word in _SMALL_WORD.findall(line.body) if word.islower()}))
-    others = frozenset(line.subject for line in corpus) - {*questions.subjects}
+    asked = dict.fromkeys(_spelled(corpus, subject) for subject in questions.subjects)
+    others = frozenset(line.subject for line in corpus) - asked.keys()
     told = [list(_telling(corpus, question)) for question in questions.answered]
     answers: dict[str, set[str]] = {}
     for question, lines in zip(questions.answered, told, strict=True):
         spelled = {answer for _, answer in lines if answer}
         answers.setdefault(question.relation, set()).update(spelled or question.answers[:1])
-    pools = {
-        name: SwapPool(questions.subjects, tuple(sorted(own)), words, small, others) for name, own in answers.items()
-    }
+    pools = {name: SwapPool(tuple(asked), tuple(sorted(own)), words, small, others) for name, own in answers.items()}
     examples = []
     for question, lines in zip(questions.answered, told, strict=True):
         without = tuple(line for line, answer in lines if not answer)
         pool = pools[question.relation]
         examples += [ReadingExample(question, line, answer, pool, without) for line, answer in lines if answer]
     return examples
+
+
+def _spelled(corpus: Corpus, subject: str) -> str:
+    """A subject as its lines spell it: questions may be in lower case."""
+    lines = corpus.about(subject)
+    return lines[0].subject if lines else subject
 
 
 def _telling(corpus: Corpus, question: Question) -> Iterator[tuple[Line, str]]:
@@ -127,7 +132,8 @@ def augment(example: ReadingExample, swaps: EntitySwap, rng: np.random.Generator
             new[word] = _drawn(pool.words, rng)
     question = example.question.text
     if subject != line.subject:
-        question = question.replace(line.subject, subject)
+        own = example.question.subject or line.subject  # as the question spells it
+        question = question.replace(own, subject.lower() if own.islower() else subject)
     return Augmented(question, subject, _swapped(text, new), told_answer)
 
 

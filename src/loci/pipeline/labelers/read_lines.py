@@ -49,6 +49,10 @@ class Reader:
     joiners: frozenset[str] = frozenset()
     """What stands between the words of some of its answers, besides a space."""
 
+    def asked(self, subject: str) -> Asked:
+        """The relation and the subject, which is in lower case where train questions have it so."""
+        return self.relation.name, subject if self.relation.names else subject.lower()
+
 
 @dataclass(frozen=True)
 class _Job:
@@ -59,7 +63,7 @@ class _Job:
 
     @property
     def asked(self) -> Asked:
-        return self.reader.relation.name, self.line.subject
+        return self.reader.asked(self.line.subject)
 
 
 def read_lines(
@@ -107,12 +111,12 @@ def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader],
         if not line.subject or "\t" in line.subject or not word_spans(line.body, 1):
             continue
         room = loaded.model.config.block_size - ROOM_FOR_ANSWER
-        asked = [(reader, reader.relation.ask(line.subject)) for reader in readers]
+        asked = [(reader, reader.relation.ask(reader.asked(line.subject)[1])) for reader in readers]
         asked = [(reader, text) for reader, text in asked if len(text) < room and not loaded.vocab.missing(text)]
         longest = max((len(text) for _, text in asked), default=0)
         for text in in_parts(line.subject, line.body, room - longest):
             for reader, question in asked:
-                if (reader.relation.name, line.subject) not in known:
+                if reader.asked(line.subject) not in known:
                     yield _Job(line, reader, question, text)
 
 
