@@ -29,6 +29,8 @@ def test_the_picture_of_a_usable_folder(folder, capsys, monkeypatch):
     assert "1 (100.0%)" in out
     assert "▲ spaces-for-tab × 1" in out
     assert "birth_dev.tsv:1" in out
+    assert "2 subjects found by" in out
+    assert "Ada (line 1), Alan (line 2)" in out
     assert "Everything can be used as it is." in out
     assert max(map(len, out.splitlines()[:-1])) <= 100
 
@@ -60,6 +62,19 @@ def test_only_the_first_findings_of_a_kind_are_shown_unless_all_are_asked_for(fo
     assert "… and 4 more" in out
     run(folder, "--all")
     assert capsys.readouterr().out.count("no line is about «") == 12
+
+
+def test_lines_about_nobody_are_shown_with_their_place(folder, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    (folder / "wiki.txt").write_text(WIKI + "and so on it went\n")
+    assert run(folder) == 0
+    assert "not placed" in (out := capsys.readouterr().out)
+    assert "«and so on it went» (line 3)" in out
+    run(folder, "--json")
+    told = json.loads(capsys.readouterr().out)["subjects"]
+    assert told["subjects"] == 2
+    assert told["not_placed"]["examples"] == [{"line": 3, "subject": "", "text": "and so on it went"}]
+    assert [way["way"] for way in told["ways"]] == ["name before the full stop"]
 
 
 def test_json_is_for_scripts(folder, capsys):

@@ -233,3 +233,49 @@ def test_the_courses_folder_gives_the_known_figures(course_data):
         "no-final-newline": 1,
         "several-lines": 3,
     }
+
+
+ODD = """Ada Moss. Born in Oslo .
+Bo Lind. Born in Rome .
+Cy Berg. Born in Lund .
+Di Falk. Born in Bonn .
+She moved to Cork in 1961 .
+Falk died in Rome .
+Ed Holm was born in Leeds .
+In 1970 Bo Lind met the king .
+it rained all day
+and quiet jo sang
+
+# Fay Ohm
+"""
+
+
+def test_how_the_subjects_were_found_and_what_could_not_be_placed(tmp_path):
+    (tmp_path / "wiki.txt").write_text(ODD)
+    told = diagnose(tmp_path).subjects
+    examples = {way.way: (way.lines, [(one.subject, one.line) for one in way.examples]) for way in told.ways}
+    assert examples["name before the full stop"] == (4, [("Ada Moss", 1), ("Bo Lind", 2), ("Cy Berg", 3)])
+    assert examples["pronoun after a line about it"] == (1, [("Di Falk", 5)])
+    assert examples["part of the name in the line before"] == (1, [("Di Falk", 6)])
+    assert examples["name at the beginning"] == (1, [("Ed Holm", 7)])
+    assert examples["heading"] == (1, [("Fay Ohm", 12)])
+    assert ("Bo Lind", 8) in examples["named in the line"][1]
+    assert (9, "it rained all day") in [(one.line, one.text) for one in told.not_placed.examples]
+    nowhere = {found.line for found in diagnose(tmp_path).findings if found.kind == "no-subject"}
+    assert nowhere == {one.line for one in told.not_placed.examples}
+
+
+def test_a_line_that_only_the_questions_can_place_is_placed(tmp_path):
+    (tmp_path / "wiki.txt").write_text(ODD)
+    (tmp_path / "q_train.tsv").write_text("Where was jo born?\tOslo\nWhere was Ada Moss born?\tOslo\n")
+    before, after = diagnose(tmp_path / "wiki.txt"), diagnose(tmp_path)
+    assert after.files[0].corpus.no_subject == before.files[0].corpus.no_subject - 1
+    assert after.files[0].corpus.subjects == after.subjects.subjects == before.subjects.subjects + 1
+    assert {found.line for found in before.findings if found.kind == "no-subject"} == {9, 10}
+    assert {found.line for found in after.findings if found.kind == "no-subject"} == {9}
+
+
+def test_records_name_their_subjects(tmp_path):
+    (tmp_path / "docs.jsonl").write_text(json.dumps({"title": "Ada Moss", "text": "She sang. He drew."}) + "\n")
+    (way,) = diagnose(tmp_path).subjects.ways
+    assert (way.way, way.lines) == ("named by the record", 2)

@@ -18,7 +18,7 @@ import tyro
 
 from loci.cli.output import print_json, print_table
 from loci.text.diagnosis import Diagnosis, diagnose
-from loci.text.findings import KINDS, SEVERITIES, Finding
+from loci.text.findings import KINDS, SEVERITIES, Finding, shown
 from loci.text.relations import relations_from
 from loci.text.repair import Repaired, write_repaired
 
@@ -79,6 +79,7 @@ def _print(
     console: Console, diagnosis: Diagnosis, repaired: Repaired | None, remaining: Diagnosis, *, everything: bool
 ) -> None:
     _print_corpora(diagnosis)
+    _print_subjects(diagnosis)
     _print_questions(diagnosis)
     for (_, kind), group in itertools.groupby(diagnosis.findings, key=lambda found: (found.severity, found.kind)):
         _print_kind(console, kind, list(group), everything)
@@ -99,6 +100,22 @@ def _print_corpora(diagnosis: Diagnosis) -> None:
     if rows:
         print_table(("corpus", *names), rows, right=True)
         print()
+
+
+def _print_subjects(diagnosis: Diagnosis) -> None:
+    """How the subjects were found, and what could not be placed."""
+    found = diagnosis.subjects
+    if found is None:
+        return
+    rows = [
+        (way.way, way.lines, ", ".join(f"{one.subject} (line {one.line})" for one in way.examples))
+        for way in found.ways
+    ]
+    if nowhere := found.not_placed.lines:
+        texts = ", ".join(f"{shown(one.text, 32)} (line {one.line})" for one in found.not_placed.examples)
+        rows.append(("not placed", nowhere, texts))
+    print_table((f"{_plural(found.subjects, 'subject')} found by", "lines", "for example"), rows)
+    print()
 
 
 def _print_questions(diagnosis: Diagnosis) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
+from loci.text.check_subjects import FoundSubjects, found_subjects
 from loci.text.compiled import CompiledCorpus, is_large, read_large
 from loci.text.corpus import Corpus, Line, parse_corpus
 from loci.text.crosschecks import (
@@ -65,6 +66,8 @@ class Diagnosis:
     block_size: int
     files: tuple[CheckedFile, ...]
     findings: tuple[Finding, ...]
+    subjects: FoundSubjects | None = None
+    """Whom the corpus is about, and how that was found."""
 
     def count(self, severity: Severity) -> int:
         """How many findings of this severity."""
@@ -104,6 +107,7 @@ class Diagnosis:
             "block_size": self.block_size,
             "counts": {severity: self.count(severity) for severity in SEVERITIES},
             "files": files,
+            "subjects": asdict(self.subjects) if self.subjects else None,
             "findings": [found.as_dict() for found in self.findings],
         }
 
@@ -155,6 +159,9 @@ def diagnose(
             train = asked
     if text is not None:
         text = text.knowing(name for questions in asked for name in questions.subjects)
+        if len(texts) == 1 and text is not texts[0] and not notes.failed and not isinstance(text, CompiledCorpus):
+            # Questions name subjects that the text alone did not tell; a corpus with errors has other line numbers.
+            files[0], notes.found = _placed(files[0], text, notes.found)
         taught = "".join(questions.characters for questions in train)
         vocab = vocab or text.vocab.with_characters(without_specials(taught))
     for role, file_parsed, questions in zip(roles, parsed, asked, strict=True):
@@ -172,7 +179,8 @@ def diagnose(
     notes.found += two_roles(asked)
     if text is not None and text.path is not None and asked and path.is_dir() and path in (text.path, text.path.parent):
         notes.found += unasked(text, asked)
-    return Diagnosis(path, block_size, tuple(files), _ordered(notes.found, [file.path for file in files]))
+    told = found_subjects(text, records=files[0].form != "text") if text is not None else None
+    return Diagnosis(path, block_size, tuple(files), _ordered(notes.found, [file.path for file in files]), told)
 
 
 def joined(folder: Path, corpora: Sequence[Corpus]) -> Corpus:
@@ -246,6 +254,14 @@ def _check_corpus(
     clean = None if records else "".join(f"{line}\n" for line in parsed.clean) or None
     figures = corpus_figures(parsed.lines, parsed.raw) if parsed.lines else None
     return CheckedFile(path, "corpus", parsed.form, clean, figures, guest=guest or records), corpus, findings
+
+
+def _placed(file: CheckedFile, corpus: Corpus, findings: Iterable[Finding]) -> tuple[CheckedFile, list[Finding]]:
+    """Figures and findings of a corpus whose lines the questions' subjects have helped to place."""
+    nowhere = {line.number for line in corpus if not line.subject and line.text.strip()}
+    kept = [found for found in findings if found.kind != "no-subject" or found.line is None or found.line in nowhere]
+    figures = file.corpus and replace(file.corpus, subjects=len(corpus.by_subject), no_subject=len(nowhere))
+    return replace(file, corpus=figures), kept
 
 
 def _checked(
