@@ -1,14 +1,15 @@
 import io
 import json
 import readline
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from loci.answering.answer import decide
+from loci.answering.answer import NEVER_READ, decide
 from loci.answering.confidence import NEVER, Confidence, RunCalibration, Temperature, write_calibration
-from loci.cli.ask import _show, questions_about
+from loci.cli.ask import _show, _within_bounds, questions_about
 from loci.cli.main import main
 from loci.cli.prompt import completions
 from loci.evaluation.rows import read_rows
@@ -204,6 +205,12 @@ def test_the_relation_stands_with_the_answer(capsys):
     answer = decide("Who wrote it?", [("Ann", 0.9)], Confidence(0.5), silences={}, relation="author")
     _show(Console(highlight=False), answer, relation=True)
     assert capsys.readouterr().out.splitlines()[0] == "Who wrote it?  author"
+
+
+def test_no_reason_is_surer_than_sure():
+    silent = decide("Where?", [("", 0.8), ("Oslo", 0.1)], Confidence(0.5), silences={"": NEVER_READ})
+    told_twice = replace(silent, reason_probabilities={NEVER_READ: 1.01})
+    assert _within_bounds(told_twice).why.startswith("never read about: 100 %")
 
 
 def test_the_tab_key_completes_names():

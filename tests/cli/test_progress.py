@@ -20,8 +20,8 @@ def test_without_a_terminal_lines_say_how_much_time_is_left(capsys, monkeypatch)
         bar.labelling(2, 4)
     said = capsys.readouterr().err.splitlines()
     assert said[1] == "read 50 % loss 2.000 held out 1.500 10 characters/s, 20 s left"
-    assert said[2].startswith("label 25 % 1 of 4 lines")
-    assert said[3].startswith("label 50 % 2 of 4 lines")
+    assert said[2].startswith("label 25 % 1 of 4 readings")
+    assert said[3].startswith("label 50 % 2 of 4 readings")
     assert said[3].endswith("left")
 
 

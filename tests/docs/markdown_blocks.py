@@ -64,7 +64,8 @@ def quickly(arguments: list[str]) -> list[str]:
     quick = [small.get(before, word) for before, word in pairs]
     command, *rest = quick
     if command == "learn":
-        quick += [word for change in QUICK_LEARNING for word in ("--set", change)]
+        kept = "model." if "--from" in rest else "\0"  # the old run's model stays as it is
+        quick += [word for change in QUICK_LEARNING if not change.startswith(kept) for word in ("--set", change)]
     if command in ("demo", "experiment") and rest and "--quick" not in rest:
         quick.append("--quick")
     if command == "train" and "--data" in rest and not {"--minutes", "--characters"} & set(rest):

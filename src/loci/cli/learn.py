@@ -141,8 +141,12 @@ def _expected(plan: LearningPlan) -> str:
     from loci.pipeline.expected import expected_seconds
 
     characters = sum(stage.characters or 0 for stage in plan.recipe.stages)
+    labelling = (
+        "" if len(plan.recipe.steps) == len(plan.recipe.stages) else f" and labelling {len(plan.data.lines):,} lines"
+    )
     seconds = expected_seconds(plan.recipe, plan.data)
-    return f"training on {characters / 1e6:.1f} million characters: about {duration(seconds)} on this machine"
+    work = f"training on {characters / 1e6:.1f} million characters{labelling}"
+    return f"{work}: about {duration(seconds)} on this machine"
 
 
 def _outcome(learned: Learned, plan: LearningPlan) -> list[str]:

@@ -1,4 +1,4 @@
-"""How training looks in a terminal: one bar per step of the recipe with its loss or lines, speed and the time left."""
+"""How training looks in a terminal: a bar for each step of the recipe with loss or readings, speed and time left."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ class ProgressBar(Observer):
         self._show(report.stage, report.progress, report.characters, report.seconds, note, "characters")
 
     def labelling(self, done: int, total: int) -> None:
-        """Move the bar of a labelling step: so many lines of so many are read."""
-        self._show("label", done / max(total, 1), done, time.monotonic(), f"{done:,} of {total:,} lines", "lines")
+        """Move the bar of a labelling step: so many readings, of a line for a relation, of so many are done."""
+        note = f"{done:,} of {total:,} readings"
+        self._show("label", done / max(total, 1), done, time.monotonic(), note, "readings")
 
     def asking(self, done: int, total: int) -> None:
         """Move the bar of a file of questions: so many of so many are answered."""
@@ -55,7 +56,7 @@ class ProgressBar(Observer):
         return self.asking if group.first else lambda done, total: None
 
     def _show(self, step: str, progress: float, amount: float, seconds: float, note: str, unit: str) -> None:
-        """One bar, or one line: `amount` (characters, lines) and `seconds` give the speed since the step began."""
+        """One bar, or one line: `amount` (characters, readings) and `seconds` give the speed since the step began."""
         begun, at, first = self.started.setdefault(step, (amount, seconds, progress))
         spent = seconds - at
         rate = (amount - begun) / spent if spent > 0 else 0.0

@@ -171,9 +171,9 @@ def _say_expected(recipe: Recipe, data: TrainingData, placement: Placement) -> N
 
     if all(stage.steps is not None and stage.steps <= SHORT for stage in recipe.stages):
         return
-    labels = "" if len(recipe.steps) == len(recipe.stages) else ", and the labelling"
+    work = "training" if len(recipe.steps) == len(recipe.stages) else "training and labelling"
     seconds = expected_seconds(recipe, data, placement)
-    print(f"loci train: about {duration(seconds)} of training on this machine{labels}", file=sys.stderr, flush=True)
+    print(f"loci train: about {duration(seconds)} of {work} on this machine", file=sys.stderr, flush=True)
 
 
 def _only_resumed(recipe: str, given: Mapping[str, object]) -> None:
