@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.data.reading_examples import EntitySwap, augment, capitalised, find_reading_examples
+from loci.data.untold import without_answer
 from loci.text.corpus import Corpus
 from loci.text.match import stands_in
 from loci.text.questions import Questions
@@ -102,6 +103,19 @@ def test_a_question_in_lower_case_asks_about_the_new_name_in_lower_case():
     told = [augment(examples[0], EntitySwap(1.0), np.random.default_rng(seed)) for seed in range(40)]
     assert all(other.question == f"where was {other.subject.lower()} born?" for other in told)
     assert len({other.question for other in told}) > 3
+
+
+def test_in_a_script_without_spaces_names_and_answers_are_swapped_within_the_line():
+    lines = ["李白. 李白生于碎叶城，是诗人。", "王维. 王维生于蒲州，是诗人。"]
+    forms = relations_from(["{subject}生于哪里？"])
+    asked = Questions.from_pairs([("李白生于哪里？", "碎叶城"), ("王维生于哪里？", "蒲州")], relations=forms)
+    examples = find_reading_examples(Corpus.from_lines(lines), asked)
+    told = [augment(p, EntitySwap(), np.random.default_rng(seed)) for p in examples for seed in range(40)]
+    assert all(other.text == f"{other.subject}生于{other.answer}，是诗人。" for other in told)
+    assert all(other.question == f"{other.subject}生于哪里？" for other in told)
+    assert len({other.answer for other in told}) > 4
+    silent = {without_answer(other.text, other.answer, np.random.default_rng(0)) for other in told}
+    assert silent <= {"，是诗人。", *(f"{name}生于 ，是诗人。" for name in ("李白", "王维"))}
 
 
 def test_a_new_name_replaces_the_surname_wherever_it_stands():

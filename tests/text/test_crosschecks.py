@@ -34,3 +34,10 @@ def test_of_several_files_the_one_with_the_untold_relation_is_named(tmp_path):
     with pytest.raises(LociError) as error:
         require_told(questions, CORPUS)
     assert (error.value.path, error.value.line) == (tmp_path / "b_train.tsv", 1)
+
+
+def test_where_no_form_is_found_the_remedy_is_a_template():
+    questions = Questions.from_pairs([("เกิดที่ไหน", "Rome"), ("李白生于哪里？", "Rome")])
+    with pytest.raises(LociError, match="no subject is found in any train question") as error:
+        require_told(questions, CORPUS)
+    assert "--template" in error.value.remedy

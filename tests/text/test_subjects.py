@@ -5,6 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.text.corpus import Corpus
+from loci.text.formats.base import Row
+from loci.text.relations import place
 from loci.text.subjects import find_subjects, name_before_stop, sentences
 from loci.text.world.spec import WorldSpec
 from loci.text.world.writer import write_world
@@ -97,6 +99,7 @@ ODD = [
     (["Ada Moss sang in Oslo.", "Cy Berg sang in Rome.", "Bo Lind wrote for Ada Moss."], "Bo Lind"),
     (["Born in Cork, Ada Moss was a painter."], "Ada Moss"),
     (["In 1961 the painter Ada Moss was in Rome."], "Ada Moss"),
+    (["李白. 李白生于碎叶城 .", "王维. 诗人 .", "有人在长安见过李白。"], "李白"),
     # about nobody
     (["It rained all day."], ""),
     (["and so they went home"], ""),
@@ -138,6 +141,15 @@ def test_a_title_does_not_count_when_a_subject_is_asked_for():
     assert [line.number for line in both.about("Cy Berg")] == [2]
 
 
+def test_the_form_of_questions_without_spaces_is_found_around_the_longest_subject():
+    corpus = Corpus.from_lines(["李白. 李白生于碎叶城。", "王维. 王维生于蒲州。", "王维亚. 王维亚生于洛阳。"])
+    pairs = [("李白生于哪里？", "碎叶城"), ("王维亚生于哪里？", "洛阳")]
+    (relation,) = {
+        row.template for row in place([Row(1, q, (a,), None, "") for q, a in pairs], (), corpus.by_subject)[0]
+    }
+    assert relation.text == "{subject}生于哪里？"
+
+
 def test_two_names_that_differ_only_in_case_are_kept_apart():
     corpus = Corpus.from_lines(["Ann Lee. Born in Oslo .", "ANN LEE. Born in Rome ."])
     assert [line.number for line in corpus.about("Ann Lee")] == [1]
@@ -170,6 +182,10 @@ def test_where_most_lines_are_headed_any_short_head_is_a_name():
         "World population milestones"
     )
     assert of("Ada Moss. Born in Oslo .", "She was born there. Then she moved .")[1] == "Ada Moss"
+
+
+def test_sentences_without_spaces_between_them():
+    assert sentences("李白生于碎叶城。他是诗人！完") == ["李白生于碎叶城。", "他是诗人！", "完"]
 
 
 def test_long_lines_take_linear_time():

@@ -17,10 +17,12 @@ import numpy as np
 from loci.text.corpus import Corpus, Line
 from loci.text.match import stands_in
 from loci.text.questions import Question, Questions
+from loci.text.spans import UNSPACED
 
 #: A capitalised word, not the first letter of an abbreviation: what may be swapped for another such word.
 _WORD = re.compile(r"(?<![\w.])[^\W\d_a-z][^\W\d_A-Z]{2,}(?!\w)")
 _SMALL_WORD = re.compile(r"(?<!\w)[^\W\d_A-Z]{4,}(?!\w)")
+_UNSPACED_WORD = re.compile(f"[{UNSPACED}]+")
 _DRAWS = 20  # for a name that is nobody's; a corpus that has them all leaves train people's own
 _SHORT = 2  # name parts of so few letters ("de", "St") mean too much else to be swapped wherever they stand
 
@@ -165,11 +167,14 @@ def _swapped(text: str, new: Mapping[str, str]) -> str:
 def _whole(phrases: Mapping[str, str] | list[str]) -> re.Pattern[str]:
     """Finds the phrases as whole words, the longest first."""
     longest_first = sorted(phrases, key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
+    return re.compile(rf"(?<![^\W{UNSPACED}])(?:{'|'.join(map(re.escape, longest_first))})(?![^\W{UNSPACED}])")
 
 
 def _alike(answer: str, pool: SwapPool, rng: np.random.Generator) -> str:
-    """Words of the corpus in place of the answer's: names for names, digits for digits, small words for small ones."""
+    """Words of the corpus in place of the answer's: names for names, digits for digits, small words for small ones.
+
+    In a script without spaces between words, characters of other names and answers.
+    """
     words = []
     for word in answer.split(" "):
         if any(character.isdigit() for character in word):
@@ -178,6 +183,8 @@ def _alike(answer: str, pool: SwapPool, rng: np.random.Generator) -> str:
             word = _drawn(pool.words, rng)
         elif _SMALL_WORD.fullmatch(word) and pool.small:
             word = _drawn(pool.small, rng)
+        elif _UNSPACED_WORD.fullmatch(word):
+            word = "".join(_drawn(tuple(_drawn(pool.subjects + pool.answers, rng)), rng) for _ in word)
         words.append(word)
     return " ".join(words)
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from loci.text.match import spans_of, stands_in
 
-_SENTENCE_END = re.compile(r"(?<=[\w)]{2}) ?[.!?] (?=[^\W\d_a-z])")
-_CLAUSE_START = re.compile(r"[.;:!?,()]|--| - | and | but | who | where | which ")
+_SENTENCE_END = re.compile(r"(?<=[\w)]{2}) ?[.!?] (?=[^\W\d_a-z])|[。！？](?=.)")
+_CLAUSE_START = re.compile(r"[.;:!?,()。，、；：！？（）]|--| - | and | but | who | where | which ")
 _NAME = r"[^\W\d_a-z][\w.'’-]*"
 _NAMES_AND_NUMBERS = re.compile(rf"(?:{_NAME}|\d+|,|\s)+")
 _SHORT_WORD_BEFORE = re.compile(rf"(?:^|(?<=[\s(,]))(?:[^\W\d_]{{1,4}} )?(?:{_NAME},? )*$")

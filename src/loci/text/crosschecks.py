@@ -114,7 +114,14 @@ def _unquotable(questions: Questions, corpus: Corpus) -> list[Finding]:
 
 
 def require_told(questions: Questions, corpus: Corpus) -> None:
-    """Raise a `LociError` for the first relation that nothing in the corpus can teach to read."""
+    """Raise a `LociError` where no form was found, or for the first relation that nothing can teach to read."""
+    if questions.answered and not questions.subjects:
+        first = questions.answered[0]
+        remedy = (
+            'say where it stands: --template "Where was {subject} born?", or a relations.toml next to the questions'
+        )
+        message = f"no subject is found in any train question, such as {shown(first.text)}"
+        raise LociError(message, path=first.path or questions.path, line=first.number, remedy=remedy)
     for found in _untold_relations(questions, corpus):
         raise LociError(found.message, path=found.path, line=found.line, remedy=found.remedy)
 

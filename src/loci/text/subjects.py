@@ -21,6 +21,9 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+from loci.text.spans import UNSPACED
+
+_UNSPACED_NAME = re.compile(f"[{UNSPACED}]{{2,}}")
 _STOP = ". "
 #: What may stand before a whole name and is no part of it; "King" or "Lord" is, where no surname follows.
 TITLES = frozenset("Dr Mr Mrs Ms Prof Rev Sir Dame Capt Col Gen Lt".split())
@@ -275,6 +278,8 @@ class SubjectIndex:
         for key in map(str.split, self.names):
             if 0 < len(key) <= _LONGEST_SUBJECT:
                 self.longest[key[0]] = max(self.longest.get(key[0], 0), len(key))
+        unspaced = filter(_UNSPACED_NAME.fullmatch, self.names)
+        self.sizes = sorted({len(name) for name in unspaced if len(name) <= _LONGEST_SUBJECT}, reverse=True)
 
     def find(self, text: str) -> tuple[str, int, int] | None:
         """The longest subject, and where it begins and ends in the text."""
@@ -287,13 +292,21 @@ class SubjectIndex:
                     begin, best = start, size
                     break
         if not best:
-            return None
+            return self._find_unspaced(text)
         name = self.names[" ".join(words[begin : begin + best])]
         left = text.index(words[begin], tokens[begin].start())
         last = tokens[begin + best - 1]
         right = text.index(words[begin + best - 1], last.start()) + len(words[begin + best - 1])
         spelled = text[left:].startswith(name)  # with its bracket: "John Smith (footballer)"
         return name, left, left + len(name) if spelled else right
+
+    def _find_unspaced(self, text: str) -> tuple[str, int, int] | None:
+        """The same in a script without spaces between words, where a name may stand anywhere."""
+        found = ((size, start) for size in self.sizes for start in range(len(text) - size + 1))
+        for size, start in found if _UNSPACED_NAME.search(text) else ():
+            if (key := text[start : start + size]) in self.names and _UNSPACED_NAME.fullmatch(key):
+                return self.names[key], start, start + size
+        return None
 
     def named_in(self, text: str) -> str:
         """The longest subject that the text names; "" if it names none."""
@@ -339,7 +352,7 @@ def _before_verb(text: str) -> str:
 def sentences(text: str) -> list[str]:
     """The sentences of a paragraph: a stop ends one when a capital follows, and no initial or abbreviation precedes."""
     found, start = [], 0
-    for stop in re.finditer(r"[.!?]['\"”’)]* +(?=[^\W\d_a-z]|[\"“‘(\d])", text):
+    for stop in re.finditer(r"[.!?]['\"”’)]* +(?=[^\W\d_a-z]|[\"“‘(\d])|[。！？][”’」』）]*", text):
         last = re.split(r"[\s.\-(]", text[max(0, stop.start() - 8) : stop.start()])[-1]
         if stop.group()[0] != "." or not ((len(last) == 1 and last.isupper()) or last in _ABBREVIATIONS):
             found.append(text[start : stop.end()].strip())
