@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+import re
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from loci.errors import LociError
 from loci.learn import make_plan
 from loci.recipes import DataShape
 from loci.recipes.own_data import own_data
+from loci.text.diagnosis import diagnose
 from loci.text.relations import Relation
 from loci.text.template import Template
 from loci.text.world import example_products, write_world
@@ -135,6 +138,19 @@ def test_what_was_stopped_goes_on_with_the_command_as_it_was_given(products, tmp
     given = [str(products), "--out", str(tmp_path / "run"), "--recipe", "recite", "--seed", "3", *form, *FLAGS]
     assert main(["learn", *given]) == 130
     assert capsys.readouterr().out.splitlines()[-1].endswith(f"same command: {shlex.join(['loci', 'learn', *given])}")
+
+
+def test_the_files_that_the_guide_writes_by_hand_can_be_learned(tmp_path):
+    page = (Path(__file__).parents[1] / "docs" / "guide" / "own-data.md").read_text(encoding="utf-8")
+    files = re.findall(r"^```text mydata/(\S+)\n(.*?)^```$", page, flags=re.S | re.M)
+    assert [name for name, _ in files] == ["wiki.txt", "books_train.tsv"]
+    for name, text in files:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    plan = make_plan(tmp_path)
+    forms = {relation.templates[0].text for relation in plan.data.relations}
+    assert forms == {"Who wrote {subject}?", "When was {subject} written?"}
+    assert (len(plan.data.corpus), len(plan.held_back)) == (10, 2)
+    assert not [found for found in diagnose(tmp_path).findings if found.severity != "note"]
 
 
 @pytest.mark.parametrize(
