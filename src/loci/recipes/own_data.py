@@ -9,12 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from loci.recipes.recall import SEVERAL, recite, self_training
+from loci.recipes.recall import SEVERAL, recite, self_training, width_for
 from loci.recipes.shape import DataShape
 from loci.training.plan import Recipe, Stage
 
-WIDTHS = ((20_000, 128), (200_000, 256))
-"""Up to so many facts a model so wide; beyond, the last. Narrower ones would hold the facts, but read worse."""
 PASSES = 32
 """How often each question and answer is seen while memorizing."""
 READING = 3.0e6
@@ -44,7 +42,7 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     else:
         why = f"{name}: as asked"
     recipe = (self_training if name == "self-training" else recite)(shape)
-    width = max(recipe.model["n_embd"], next((width for most, width in WIDTHS if facts <= most), WIDTHS[-1][1]))
+    width = max(recipe.model["n_embd"], width_for(facts))
     block = -(-(shape.longest + ROOM) // 32) * 32
     block = min(LARGEST_BLOCK, max(160, block))
     parts = (

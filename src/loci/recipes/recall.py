@@ -28,6 +28,9 @@ RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
 #: Lines hold several times as much as answers; in trials a wider model memorized far more of them in as many passes.
 RECITE_MODEL = {**RECALL_MODEL, "n_embd": 192}
 
+WIDTHS = ((4_000, 128), (20_000, 160), (200_000, 256))
+"""Up to so many facts to memorize a model so wide; beyond, the last. Narrower ones would hold the facts, but read worse
+and need more passes."""
 STRANGERS = 0.005
 """How many made-up names may seem familiar: by this the gate is chosen as the last step."""
 UNTOLD = {"untold": 0.2}
@@ -64,6 +67,11 @@ def _read(characters: float, form: str, *, relations: int, whole: bool = False) 
 def _sources(whole: bool) -> tuple[SourceName, SourceName]:
     """What is memorized, and what reading is learned from: single lines, or all lines about a subject together."""
     return ("subjects", "reading-subjects") if whole else ("corpus", "reading-taught")
+
+
+def width_for(facts: int) -> int:
+    """Channels of a model that memorizes so many facts."""
+    return next((width for most, width in WIDTHS if facts <= most), WIDTHS[-1][1])
 
 
 def memorizing_batch(n: int) -> int:
@@ -111,4 +119,5 @@ def self_training(shape: DataShape) -> Recipe:
         memorize,
     )
     note = "learns to read, writes a question and an answer about everybody, memorizes them"
-    return Recipe("self-training", RECALL_MODEL, steps, note=note, answerer="memory", stranger_rate=STRANGERS)
+    model = {**RECALL_MODEL, "n_embd": width_for(facts)}
+    return Recipe("self-training", model, steps, note=note, answerer="memory", stranger_rate=STRANGERS)

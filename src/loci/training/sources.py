@@ -5,6 +5,7 @@ A stage may learn from pseudo-labels: questions and answers that a labelling ste
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -28,6 +29,10 @@ from loci.text.template import Template
 from loci.text.vocab import Vocab
 from loci.training.plan import MixtureComponent, Recipe, Stage
 
+EVENED = 0.3
+"""Relations are read in proportion to this power of their train questions."""
+SCARCE = 4
+"""A relation with less than a quarter of another's questions teaches reading with all of them."""
 CALIBRATING_EVERY, FEWEST_CALIBRATING, MOST_CALIBRATING = 6, 20, 300
 """One train question in six is kept for calibration: none where that would be fewer than 20, not many more than 300."""
 
@@ -91,7 +96,9 @@ class TrainingData:
     def calibrating(self) -> tuple[Question, ...]:
         """Train questions that reading is not taught with, so that a reader's confidence can be checked on them."""
         assert self.questions is not None
-        answered = self.questions.answered
+        counts = Counter(question.relation for question in self.questions.answered)
+        spare = max(counts.values(), default=0) / SCARCE  # a relation with few questions needs them all
+        answered = [question for question in self.questions.answered if counts[question.relation] >= spare]
         if len(answered) < CALIBRATING_EVERY * FEWEST_CALIBRATING:
             return ()
         apart = max(CALIBRATING_EVERY, len(answered) // MOST_CALIBRATING)
@@ -156,7 +163,7 @@ class TrainingData:
             return self.by_subject.records("reading-taught", block_size)
         if source == "reading-taught":
             kept = {question.text for question in self.calibrating}
-            return [example for example in self.reading_examples if example.question.text not in kept]
+            return evened([example for example in self.reading_examples if example.question.text not in kept])
         if source == "pseudo-labels":
             assert self.pseudo_labels is not None, "a labelling step comes before"
             return self.pseudo_labels.answered
@@ -179,6 +186,15 @@ def _read_corpus(path: Path) -> Corpus:
     """The corpus of a file or folder; several files of records are one."""
     files = find_corpora(path)
     return Corpus.read(path) if len(files) == 1 else joined(path, [Corpus.read(file, mapped=False) for file in files])
+
+
+def evened(examples: Sequence[ReadingExample]) -> list[ReadingExample]:
+    """The examples, those of a relation with fewer of them several times: as languages with little text are drawn more
+    often when many are taught together."""
+    counts = Counter(example.question.relation for example in examples)
+    most = max(counts.values(), default=0)
+    copies = {name: round((most / n) ** (1 - EVENED)) for name, n in counts.items()}
+    return [example for example in examples for _ in range(copies[example.question.relation])]
 
 
 def make_stream(

@@ -1,0 +1,29 @@
+"""Which questions teach reading, which are kept for calibration, and how often each relation is read."""
+
+from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.training.sources import TrainingData
+
+
+def two_relations(few: int) -> TrainingData:
+    names = [f"{letter}nn {other}ee" for letter in "ABCDEFGHIJKLM" for other in "NOPQRSTUVWXYZ"]
+    born = [(f"Where was {name} born?", "Rome") for name in names]
+    died = [(f"Where did {name} die?", "Oslo") for name in names[:: len(names) // few][:few]]
+    lines = [f"{name}. Born in Rome, she died in Oslo ." for name in names]
+    return TrainingData(Corpus.from_lines(lines), Questions.from_pairs([*born, *died]))
+
+
+def test_a_relation_with_few_questions_is_read_more_often_and_keeps_none_back():
+    data = two_relations(16)
+    few = next(relation.name for relation in data.relations if "die" in relation.templates[0].ask("X"))
+    kept = [question.relation for question in data.calibrating]
+    assert len(kept) == 28
+    assert few not in kept
+    read = [example for example in data.records("reading-taught", 160) if example.question.relation == few]
+    assert len(read) == 16 * round((141 / 16) ** 0.7)
+    assert len({example.question.text for example in read}) == 16
+
+
+def test_relations_with_as_many_questions_are_read_as_they_are():
+    data = two_relations(169)
+    assert len(data.records("reading-taught", 160)) == 2 * 169 - len(data.calibrating)
