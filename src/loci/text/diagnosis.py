@@ -33,8 +33,8 @@ from loci.text.findings import SEVERITIES, Finding, Notes, Severity
 from loci.text.formats import FORMATS, corpus_format, question_format
 from loci.text.layout import Role, corpus_candidates, find_corpora, question_candidates, split_of
 from loci.text.line_findings import note_lines
-from loci.text.parsed_questions import parse_questions
-from loci.text.questions import Questions, misfits, read_together, repetitions
+from loci.text.parsed_questions import asked_again, parse_questions, repetitions
+from loci.text.questions import Questions, misfits, read_together
 from loci.text.relations import Relation, read_relations
 from loci.text.source import Source, load, without_specials
 from loci.text.vocab import Vocab
@@ -175,7 +175,7 @@ def diagnose(
             notes.found += [leak for taught_file in taught_before for leak in leaks(taught_file, questions)]
     for split in dict.fromkeys(roles):
         together = [questions for role, questions in zip(roles, asked, strict=True) if role == split]
-        notes.found += repetitions(together)
+        notes.found += repetitions(asked_again(together))
     notes.found += two_roles(asked)
     if text is not None and text.path is not None and asked and path.is_dir() and path in (text.path, text.path.parent):
         notes.found += unasked(text, asked)

@@ -1,11 +1,13 @@
 """The rows of a question file as found, and what is wrong between them: duplicates, contradictions, missing answers.
 
-Knows neither forms nor subjects of questions, and no corpus.
+Also what is wrong between the questions of files that are read together. Finds neither forms nor subjects; knows no
+corpus.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from loci.text.findings import Finding, Notes, shown
 from loci.text.formats import question_format
 from loci.text.formats.base import Row, Rows
+from loci.text.question import Question
 from loci.text.source import Source
 
 
@@ -100,6 +103,44 @@ def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.in
 def _asked(row: Row) -> tuple[object, ...]:
     """What a row asks. Facts of different predicates have no question, but different templates."""
     return row.question, row.subject, row.relation, row.template
+
+
+def asked_by(question: Question) -> tuple[str | None, ...]:
+    """What tells one question from another."""
+    return question.text, question.subject, question.relation
+
+
+def asked_again(files: Sequence[Iterable[Question]]) -> Iterator[tuple[int, Question, Question]]:
+    """The place of each question that an earlier file asks too, the question, and the one there.
+
+    That is the one with the same answers, if there is one. Only questions that come twice are kept in memory.
+    """
+    if len(files) < 2:
+        return
+    twice = repeated(np.fromiter((hash(asked_by(row)) for questions in files for row in questions), np.int64))
+    seen: dict[tuple[str | None, ...], dict[tuple[str, ...], Question]] = {}
+    numbered = enumerate(itertools.chain.from_iterable(files))
+    for place, row in itertools.compress(numbered, twice) if twice.any() else ():
+        earlier = seen.setdefault(asked_by(row), {})
+        first = earlier.get(row.answers) or next(iter(earlier.values()), row)
+        if first.path != row.path:
+            yield place, row, first
+        earlier.setdefault(row.answers, row)
+
+
+def repetitions(again: Iterable[tuple[int, Question, Question]]) -> list[Finding]:
+    """Findings of questions asked again: a note where the answer is the same, a warning where it differs."""
+    found: list[Finding] = []
+    for _, row, first in again:
+        notes = Notes(row.path)
+        where = f"line {first.number} of {first.path.name if first.path is not None else 'another file'}"
+        if row.answers == first.answers:
+            notes.note("duplicate", f"the same as {where}: {shown(row.text, 48)}", row.number, repaired=True)
+        else:
+            here, there = (shown(" / ".join(one.answers), 40) for one in (row, first))
+            notes.warning("contradiction", f"{shown(row.text)} {here}, but {there} on {where}", row.number)
+        found += notes.found
+    return found
 
 
 def repeated(hashes: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -22,13 +22,13 @@ from loci.text.findings import Finding, Notes, raise_first_error, shown
 from loci.text.formats.base import Row
 from loci.text.formats.table import quote
 from loci.text.layout import Role, find_questions, split_of
-from loci.text.parsed_questions import ParsedQuestions, parse_questions, repeated
+from loci.text.parsed_questions import ParsedQuestions, asked_again, asked_by, parse_questions, repeated, repetitions
 from loci.text.question import PACKED_FROM, PackedQuestions, Question
 from loci.text.relations import Forms, Placed, Relation, place, read_relations
 from loci.text.source import Source, load
 from loci.text.vocab import Vocab
 
-__all__ = ["Question", "Questions", "misfits", "read_together", "repetitions", "subject_hash"]
+__all__ = ["Question", "Questions", "misfits", "read_together", "subject_hash"]
 
 
 @dataclass(frozen=True)
@@ -154,18 +154,18 @@ class Questions:
 
         To ask with, since several answers may be true. Rows teach each answer of its own.
         """
-        twice = repeated(np.fromiter((hash(_asked(row)) for row in self.rows), np.int64, len(self.rows)))
+        twice = repeated(np.fromiter((hash(asked_by(row)) for row in self.rows), np.int64, len(self.rows)))
         if not twice.any():
             return self
         answers: dict[tuple[str | None, ...], dict[str, None]] = {}
         for row in itertools.compress(self.rows, twice):
-            answers.setdefault(_asked(row), {}).update(dict.fromkeys(row.answers))
+            answers.setdefault(asked_by(row), {}).update(dict.fromkeys(row.answers))
 
         def rows() -> Iterator[Question]:
             for row, several in zip(self.rows, twice, strict=True):
                 if not several:
                     yield row
-                elif (every := answers.pop(_asked(row), None)) is not None:
+                elif (every := answers.pop(asked_by(row), None)) is not None:
                     yield replace(row, answers=tuple(every))
 
         return replace(self, rows=_kept(rows(), int((~twice).sum()) + len(answers)))
@@ -251,56 +251,14 @@ def _joined(folder: Path, files: Sequence[Questions]) -> Questions:
     if len({bool(questions.answered) for questions in files}) > 1:
         without = next(questions for questions in files if not questions.answered)
         raise LociError("has no answers, unlike the files next to it", path=without.path, remedy="name one file")
-    again = list(_asked_again(files))
+    again = list(asked_again(files))
     kept = np.ones(sum(map(len, files)), dtype=bool)
     kept[[at for at, row, first in again if row.answers == first.answers]] = False
     relations = {relation.name: relation for questions in files for relation in questions.relations}
     every = itertools.chain.from_iterable(files)
     rows = _kept(itertools.compress(every, kept) if again else every, int(kept.sum()))
-    findings = [found for questions in files for found in questions.findings] + _repetitions(again)
+    findings = [found for questions in files for found in questions.findings] + repetitions(again)
     return Questions(folder, rows, tuple(relations.values()), tuple(findings))
-
-
-def repetitions(files: Sequence[Questions]) -> list[Finding]:
-    """What files that are read together ask twice: a note where the answer is the same, a warning where it differs."""
-    return _repetitions(_asked_again(files))
-
-
-def _asked(row: Question) -> tuple[str | None, ...]:
-    return row.text, row.subject, row.relation
-
-
-def _asked_again(files: Sequence[Questions]) -> Iterator[tuple[int, Question, Question]]:
-    """The place of each question that an earlier file asks too, the question, and the one there.
-
-    That is the one with the same answers, if there is one. Only questions that come twice are kept in memory.
-    """
-    if len(files) < 2:
-        return
-    twice = repeated(np.fromiter((hash(_asked(row)) for questions in files for row in questions), np.int64))
-    seen: dict[tuple[str | None, ...], dict[tuple[str, ...], Question]] = {}
-    numbered = enumerate(itertools.chain.from_iterable(files))
-    for at, row in itertools.compress(numbered, twice) if twice.any() else ():
-        earlier = seen.setdefault(_asked(row), {})
-        first = earlier.get(row.answers) or next(iter(earlier.values()), row)
-        if first.path != row.path:
-            yield at, row, first
-        earlier.setdefault(row.answers, row)
-
-
-def _repetitions(again: Iterable[tuple[int, Question, Question]]) -> list[Finding]:
-    found: list[Finding] = []
-    for _, row, first in again:
-        notes = Notes(row.path)
-        where = f"line {first.number} of {first.path.name if first.path is not None else 'another file'}"
-        if row.answers == first.answers:
-            message = f"the same as {where}: {shown(row.text, 48)}"
-            notes.note("duplicate", message, row.number, repaired=True)
-        else:
-            here, there = (shown(" / ".join(one.answers), 40) for one in (row, first))
-            notes.warning("contradiction", f"{shown(row.text)} {here}, but {there} on {where}", row.number)
-        found += notes.found
-    return found
 
 
 def misfits(questions: Questions, vocab: Vocab | None, block_size: int) -> list[Finding]:
