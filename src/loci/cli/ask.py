@@ -141,10 +141,12 @@ def ask(
         print_json_list(about, "answers", (answer.as_dict() for answer in answers))
         return
     _remark(remarks)
+    # What a server's run was taught only its answers tell.
+    several = len({relation.name for relation in relations} | {answer.relation for answer in answers} - {None}) > 1
     for number, answer in enumerate(answers):
         if number:
             console.print()
-        _show(console, answer, relation=len(relations) > 1)
+        _show(console, answer, relation=several)
 
 
 def _within_bounds(answer: Answer) -> Answer:

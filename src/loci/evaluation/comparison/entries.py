@@ -108,7 +108,7 @@ def _preference(stem: str, asked: Sequence[Sequence[Row]]) -> tuple[object, ...]
 
 
 def _entry(path: Path, asked: Asked, data: Mapping[str, Any], ranks: Mapping[str, Sequence[str]]) -> Entry:
-    relations = frozenset(str(relation["name"]) for relation in data.get("relations") or ())
+    relations = frozenset(str(relation.get("name")) for relation in data.get("relations") or ())
     chosen = {
         split: _together(found, [stem for stem in ranks[split] if stem in found], relations)
         for split, found in asked.items()
@@ -129,7 +129,7 @@ def _entry(path: Path, asked: Asked, data: Mapping[str, Any], ranks: Mapping[str
 
 def _together(asked: Mapping[str, list[Row]], ranked: Sequence[str], taught: frozenset[str]) -> list[str]:
     """The file that speaks for a split, and those with its word for the split (dev, test) about other relations."""
-    chosen, told = ranked[:1], _word(ranked[0])
+    chosen, told = [ranked[0]], _word(ranked[0])
     met = {row.relation for row in asked[ranked[0]]}
     for stem in ranked[1:]:
         own = {row.relation for row in asked[stem]}
