@@ -122,11 +122,11 @@ class Reading:
         given = augment(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
         parts = in_parts(given.subject, given.text, room)
-        silent_parts = [part for part in parts if silent and len(parts) > 1 and not stands_in(part, given.answer)]
-        if silent_parts and rng.random() < _OTHER_LINE:
-            return _example(
-                self.vocab, silent_parts[int(rng.integers(len(silent_parts)))], given.question, "", given.subject
-            )
+        if silent and len(parts) > 1 and self.line_format == "line" and rng.random() < _OTHER_LINE:
+            without = [part for part in parts if not stands_in(part, given.answer)]
+            if without:
+                text = without[int(rng.integers(len(without)))]
+                return _example(self.vocab, text, given.question, "", given.subject)
         if silent and (left := without_answer(given.text, given.answer, rng)):
             text = shortened(formatted_line(given.subject, left, self.line_format), room)
             return _example(self.vocab, text, given.question, "", given.subject)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Sequence
 
 #: Thai, Lao, Burmese, Khmer, Chinese and Japanese have no spaces between words; `loci.text.match` has the same ranges.
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
@@ -38,18 +38,22 @@ def word_spans(text: str, longest: int = LONGEST_SPAN, joiners: Collection[str] 
     joined by hyphens count as words of their own besides.
     """
     words = list(_WORD.finditer(text))
+    joined = [_joined(text, *pair, joiners) for pair in itertools.pairwise(words)]
+    sizes = [_size(word.group()) for word in words]
     spans: dict[str, None] = {}
     for first, word in enumerate(words):
-        size = 0.0
+        begin, size = word.start(), 0.0
         for last in range(first, len(words)):
-            if last > first and not _joined(text, words[last - 1], words[last], joiners):
-                break
-            size += _size(words[last].group())
+            size += sizes[last]
             if size > max(1, longest) or (last - first >= LONGEST_UNSPACED and size < last - first):
                 break
-            spans |= dict.fromkeys(_spelled(text[word.start() : words[last].end()]))
-        if len(parts := re.split("[-/&]", word.group())) > 1:
-            spans |= dict.fromkeys(filter(None, parts))
+            for span in _spelled(text[begin : words[last].end()]):
+                spans[span] = None
+            if last == len(joined) or not joined[last]:
+                break
+        if not word.group().isalnum():
+            parts = re.split("[-/&]", word.group())
+            spans |= dict.fromkeys(filter(None, parts) if len(parts) > 1 else ())
     return list(spans)
 
 
@@ -84,20 +88,16 @@ def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:
     return frozenset(inside.difference(*map(_spelled, whole)))
 
 
-def _spelled(span: str) -> Iterator[str]:
+def _spelled(span: str) -> Sequence[str]:
     """A span, and what is left without a possessive ending, a sign or a full stop."""
-    yield span
-    if span[-1] == "s":
-        yield _POSSESSIVE.sub("", span)
     if span[-1] in _BEHIND or span[0] in _BEFORE:
-        yield span.rstrip(_BEHIND)
-        yield span.lstrip(_BEFORE)
-        yield span.rstrip(_BEHIND).lstrip(_BEFORE)
+        return span, span.rstrip(_BEHIND), span.lstrip(_BEFORE), span.rstrip(_BEHIND).lstrip(_BEFORE)
+    return (span, _POSSESSIVE.sub("", span)) if span[-1] == "s" else (span,)
 
 
 def _size(word: str) -> float:
     """How many words it counts as."""
-    return 0.5 if _UNSPACED.match(word) else 1.0
+    return 0.5 if not word.isascii() and _UNSPACED.match(word) else 1.0
 
 
 def _joined(text: str, before: re.Match[str], after: re.Match[str], joiners: Collection[str] = ()) -> bool:
