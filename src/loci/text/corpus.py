@@ -19,7 +19,7 @@ from loci.errors import LociError
 from loci.files import sha256_text
 from loci.text.findings import Finding, Notes, raise_first_error
 from loci.text.formats import corpus_format
-from loci.text.layout import find_corpus
+from loci.text.layout import find_corpora
 from loci.text.line_findings import clean_text, note_lines
 from loci.text.match import any_stands_in
 from loci.text.source import Source, load, note_specials, specials_in, without_specials
@@ -75,18 +75,31 @@ class Corpus:
 
     @classmethod
     def read(cls, path: str | Path, *, mapped: bool = True) -> Corpus:
-        """Read a file, or a folder's wiki.txt, corpus.txt or only *.txt. Repairs made are in `repairs`.
+        """Read a file, or a folder's wiki.txt, corpus.txt, only *.txt or all its files of records. Repairs made are in
+        `repairs`.
 
         A large file is compiled once and mapped into memory (`loci.text.compiled`), unless `mapped` is False.
         """
         from loci.text import compiled  # later: it builds on this module
 
-        file = find_corpus(path)
+        file, *others = find_corpora(path)
+        if others:
+            return cls.joined(Path(path), [cls.read(one, mapped=False) for one in (file, *others)])
         if mapped and compiled.is_large(file) and (found := compiled.read_large(file)) is not None:
             return found
         parsed = parse_corpus(load(file))
         raise_first_error(parsed.findings)
         return cls(parsed.path, parsed.lines, parsed.raw, parsed.findings)
+
+    @classmethod
+    def joined(cls, folder: Path, corpora: Sequence[Corpus]) -> Corpus:
+        """The corpora of several files of a folder as one, their lines counted through."""
+        lines: list[Line] = []
+        for corpus in corpora:
+            before = lines[-1].number if lines else 0
+            lines += [replace(line, number=before + line.number) for line in corpus]
+        findings = tuple(found for corpus in corpora for found in corpus.findings)
+        return cls(folder, tuple(lines), "".join(corpus.raw for corpus in corpora), findings)
 
     @classmethod
     def from_lines(cls, lines: Iterable[str]) -> Corpus:

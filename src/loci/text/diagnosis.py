@@ -14,7 +14,7 @@ from typing import Any
 from loci.errors import LociError
 from loci.text.check_subjects import FoundSubjects, found_subjects
 from loci.text.compiled import CompiledCorpus, is_large, read_large
-from loci.text.corpus import Corpus, Line, parse_corpus
+from loci.text.corpus import Corpus, parse_corpus
 from loci.text.crosschecks import (
     CorpusFigures,
     QuestionFigures,
@@ -143,7 +143,7 @@ def diagnose(
         notes.found += found
         texts += [own] if own is not None else []
     if texts:
-        text = texts[0] if len(corpus_paths) == 1 else joined(corpus_paths[0].parent, texts)
+        text = texts[0] if len(corpus_paths) == 1 else Corpus.joined(corpus_paths[0].parent, texts)
     elif not corpus_paths and vocab is None:
         notes.note("no-corpus", "no corpus: characters and subjects of the questions are not checked")
     parsed = [parse_questions(load(file)) for _, file in question_paths]
@@ -181,16 +181,6 @@ def diagnose(
         notes.found += unasked(text, asked)
     told = found_subjects(text, records=files[0].form != "text") if text is not None else None
     return Diagnosis(path, block_size, tuple(files), _ordered(notes.found, [file.path for file in files]), told)
-
-
-def joined(folder: Path, corpora: Sequence[Corpus]) -> Corpus:
-    """The corpora of several files of a folder as one, their lines counted through."""
-    lines: list[Line] = []
-    for corpus in corpora:
-        before = lines[-1].number if lines else 0
-        lines += [replace(line, number=before + line.number) for line in corpus]
-    findings = tuple(found for corpus in corpora for found in corpus.findings)
-    return Corpus(folder, tuple(lines), "".join(corpus.raw for corpus in corpora), findings)
 
 
 def _teaching(asked: Sequence[Questions]) -> str:

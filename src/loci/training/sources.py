@@ -21,8 +21,7 @@ from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.crosschecks import require_told
-from loci.text.diagnosis import joined
-from loci.text.layout import find_corpora, find_split, find_taught
+from loci.text.layout import find_split, find_taught
 from loci.text.questions import Question, Questions, subject_hash
 from loci.text.relations import Relation
 from loci.text.template import Template
@@ -63,7 +62,7 @@ class TrainingData:
         text, asked = corpus if corpus is not None else folder, questions if questions is not None else folder
         if text is None:
             raise LociError("nothing to learn from", remedy="name a folder, or a corpus file")
-        lines = _read_corpus(Path(text))
+        lines = Corpus.read(text)
         if asked is None or (Path(asked).is_dir() and not find_taught(asked)):
             return cls(lines)
         taught = Questions.read(asked, split="train", relations=relations, subjects=lines.by_subject)
@@ -180,12 +179,6 @@ class TrainingData:
             "relations": [relation.as_dict() for relation in self.relations],
             "taught": sorted(map(subject_hash, questions.subjects)) if questions is not None else [],
         }
-
-
-def _read_corpus(path: Path) -> Corpus:
-    """The corpus of a file or folder; several files of records are one."""
-    files = find_corpora(path)
-    return Corpus.read(path) if len(files) == 1 else joined(path, [Corpus.read(file, mapped=False) for file in files])
 
 
 def evened(examples: Sequence[ReadingExample]) -> list[ReadingExample]:
