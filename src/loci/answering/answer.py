@@ -222,7 +222,7 @@ def decide(
     learned = ((NEVER_READ, 0.0 if familiar is None else 1.0 - familiar), (NOT_TOLD, not_told))
     for told, p in (*learned, *((silences.get(said, UNSURE), p) for said, p in ranked)):
         if told != UNSURE and p:
-            reasons[told] = reasons.get(told, 0.0) + p
+            reasons[told] = min(1.0, reasons.get(told, 0.0) + p)  # two signs of one reason may overlap
     reasons[UNSURE] = max(0.0, 1.0 - probability - sum(reasons.values()))
     reason = NEVER_READ if strange else max(reasons, key=lambda one: reasons[one])
     declined = strange or ranked[0][0] in silences

@@ -17,7 +17,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -111,9 +110,7 @@ def ask(
         allowed = [line for line in map(str.strip, _lines(candidates)) if line] if candidates is not None else None
         if file is not None:
             options["through"] = _in_parts(stack, group := stack.enter_context(Group.join()), run, loaded.loaded)
-        put = lambda asked, before: [  # noqa: E731
-            _within_bounds(answer) for answer in loaded.ask_all(asked, history=before, candidates=allowed, **options)
-        ]
+        put = lambda asked, before: loaded.ask_all(asked, history=before, candidates=allowed, **options)  # noqa: E731
         remarks, subjects = loaded.remarks, loaded.subjects
         relations = loaded.loaded.relations if loaded.loaded.config.get("relations") else ()
         calibrated = loaded.confidence.calibrator is not None
@@ -147,11 +144,6 @@ def ask(
         if number:
             console.print()
         _show(console, answer, relation=several)
-
-
-def _within_bounds(answer: Answer) -> Answer:
-    """Two ways to tell that nothing was read about a subject may add up to a little more than one."""
-    return replace(answer, reason_probabilities={name: min(1.0, p) for name, p in answer.reason_probabilities.items()})
 
 
 def _remark(remarks: Sequence[str]) -> None:

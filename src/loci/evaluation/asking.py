@@ -53,8 +53,7 @@ def rows_of(
             alternatives=tuple((other.text, other.raw_probability) for other in answer.alternatives),
             abstained=answer.declined or (withhold and not answer.known),
             silence=answer.silence,
-            # What a model adds up may round to a hair above 1.
-            reasons=tuple((reason, min(1.0, p)) for reason, p in answer.reason_probabilities.items()),
+            reasons=tuple(answer.reason_probabilities.items()),
             split=split,
             questions_hash=questions.hash,
             model=model,

@@ -21,7 +21,7 @@ from loci.text.source import LARGEST, LONGEST_LINE, Source
 from loci.text.subjects import certain_subject, find_subjects, subject_key
 from loci.text.vocab import MASK, PAD
 
-KIND, FORMAT, ABOUT = "compiled corpus", 1, "corpus.json"
+KIND, FORMAT, ABOUT = "compiled corpus", 2, "corpus.json"
 _BLOCK = 1 << 22
 
 

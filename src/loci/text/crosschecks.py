@@ -108,7 +108,7 @@ def _unquotable(questions: Questions, corpus: Corpus) -> list[Finding]:
             notes = Notes(told[0].path or questions.path)
             message = f"{len(told):,} answers stand in their lines, but are no runs of words that a reader can quote"
             some = f"{f'{name}: ' if name else ''}{message}, such as {shown(told[0].answers[0], 40)}"
-            notes.warning("untold-relation", some, told[0].number)
+            notes.warning("unquotable-answer", some, told[0].number)
             found += notes.found
     return found
 

@@ -67,6 +67,10 @@ KINDS: dict[str, tuple[str, str]] = {
         "no train question of a relation has its answer in the corpus",
         "check how the corpus spells its subjects and answers, or remove the relation's questions",
     ),
+    "unquotable-answer": (
+        "answers that a reader cannot quote",
+        "spell the answers as runs of words of the line; these are only learned by heart",
+    ),
     "two-roles": ("names that are both a subject and an answer", "right if both are meant"),
     "unseen-subject": (
         "a question about a subject that no line is about",

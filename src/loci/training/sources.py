@@ -28,6 +28,8 @@ from loci.text.template import Template
 from loci.text.vocab import Vocab
 from loci.training.plan import MixtureComponent, Recipe, Stage
 
+AFTER_SUBJECT = line_of("X").removeprefix("X")
+"""What stands between a subject and its text: a script may have a full stop of its own."""
 EVENED = 0.3
 """Relations are read in proportion to this power of their train questions."""
 SCARCE = 4
@@ -75,7 +77,7 @@ class TrainingData:
         """The characters of the corpus and of what is asked and said: statements may lack the question mark."""
         if self.questions is None:
             return self.corpus.vocab
-        return self.corpus.vocab.with_characters(NOT_TOLD + self.questions.characters)
+        return self.corpus.vocab.with_characters(NOT_TOLD + AFTER_SUBJECT + self.questions.characters)
 
     @cached_property
     def reading_examples(self) -> list[ReadingExample]:
@@ -139,7 +141,7 @@ class TrainingData:
             raise LociError(
                 "the train questions share no form, so none can be written about others",
                 path=self.questions.path if self.questions is not None else None,
-                remedy='give questions of one form, such as "Where was {subject} born?"',
+                remedy='give questions of one form, or the form: --template "Where was {subject} born?"',
             )
         return self.relations[0].templates[0]
 

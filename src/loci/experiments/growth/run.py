@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch.optim.swa_utils import AveragedModel
 
 from loci.data.prompts import question_prompt
 from loci.evaluation.json_data import to_json
@@ -93,7 +93,7 @@ def grow(count: int, width: int, batch: int, seed: int, options: Options, hooks:
     stream = make_stream(stage, 0, recipe, data, 96)
     optimisers = make_optimisers(model, stage)
     horizon = AVERAGED * count / batch
-    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(1 - 1 / max(2.0, horizon)))
+    average = AveragedModel(model, avg_fn=lambda old, new, _: old + (new - old) / max(2.0, horizon))
     assert isinstance(average.module, GPT)
     order = np.random.default_rng(seed).permutation(count)[:ASKED]
     asked = [questions[int(index)] for index in order]
