@@ -94,7 +94,7 @@ def test_files_that_changed_since_the_training_are_not_used(run, world, tmp_path
     assert entry.context.corpus is None
     assert entry.context.known == {}
     assert len(entry.remarks) == 2
-    assert all("are not used" in remark for remark in entry.remarks)
+    assert all("is not used" in remark for remark in entry.remarks)
 
 
 def test_whom_a_run_was_taught_about_is_never_held_out(run, world):
