@@ -75,8 +75,11 @@ def width_for(facts: int) -> int:
 
 
 def memorizing_batch(n: int) -> int:
-    """The batch for n things to memorize: few need many small steps; many are forgotten between two small batches."""
-    return min(64, max(16, n // 40))
+    """The batch for n things to memorize: some 40 steps pass between two looks at one of them.
+
+    With many more steps it is forgotten in between; with few, large batches there are too few steps.
+    """
+    return min(512, max(16, n // 40))
 
 
 def recite(shape: DataShape) -> Recipe:

@@ -41,9 +41,8 @@ from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.sources import TrainingData, make_stream
 from loci.training.step import step
 
-SIZES = ((250, 64, 8), (1000, 96, 16), (4000, 128, 24), (16000, 192, 32))
-"""People, the width of the model that memorizes them, and its batch: a name becomes a key after some number of steps,
-so that large batches of a small world spend characters on nothing."""
+SIZES = ((250, 64, 8), (1000, 96, 24), (4000, 128, 100), (16000, 192, 400))
+"""People, the width of the model that memorizes them, and its batch: some 40 steps between two looks at a person."""
 QUICK_SIZES = ((12, 16, 8), (24, 16, 8))
 PASSES, QUICK_PASSES = 100, 6
 """How often everybody is seen at most."""
