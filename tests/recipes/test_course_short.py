@@ -12,7 +12,7 @@ from loci.training.schedule import factor
 from loci.training.sources import TrainingData, make_stream
 
 
-@pytest.mark.parametrize(("lines", "batch_size"), [(2937, 64), (700, 17), (100, 16)])
+@pytest.mark.parametrize(("lines", "batch_size"), [(2937, 73), (700, 17), (100, 16)])
 def test_batches_go_by_what_is_memorized(lines: int, batch_size: int) -> None:
     recipe = make_recipe("course-short", DataShape(lines, 100))
     assert [stage.batch_size for stage in recipe.stages] == [batch_size] * 2
@@ -38,6 +38,6 @@ def test_questions_are_seen_for_true_epochs_and_characters_stay_in_the_budget(co
         batch = stream.batch(step)
         questions += sum(data.vocab.decode(row) == "Where was" for row in batch.x[:, :9].tolist())
         characters += batch.n_characters
-    assert questions == pytest.approx(QUESTION_EPOCHS * 2000, rel=0.02)
+    assert questions == pytest.approx(QUESTION_EPOCHS * 2000, abs=2 * finetune.batch_size)  # whole batches are drawn
     assert 1 <= QUESTION_EPOCHS <= 2
     assert 18e6 <= (pretrain.characters or 0) + characters <= 20e6
