@@ -33,7 +33,7 @@ def test_a_share_is_that_of_its_own_lines_and_an_average_one():
     assert prior.unmet == pytest.approx(average)
     assert prior.of("Italy") == pytest.approx((1 + average) / 4)
     assert prior.of("Rome") == pytest.approx((1 + average) / 2)
-    assert prior.of("born") == pytest.approx(average / 4)
+    assert prior.of("born") == pytest.approx(average / 4 / 4)  # of three answers none is in lower case
     assert prior.of("Lodi") == average  # about Di Fox nobody asks
 
 
@@ -92,3 +92,14 @@ def test_parts_of_longer_names_are_seldom_answers_also_where_questions_are_few(m
     reader = LoadedModel(model, data.vocab, {}, "", Path())
     written = {row.subject: row.answer for row in self_training.label(reader, data, Progress(), use_prior=False)}
     assert written["Di Fox"] == "Ann Maria Lodi"
+
+
+def test_what_looks_like_no_answer_of_the_relation_weighs_less():
+    lines = [
+        f"{name}. Born in Rome in {year} ." for name, year in (("Bo Berg", 1901), ("Cy Dow", 1950), ("Di Fox", 1877))
+    ]
+    pairs = [("When was Bo Berg born?", "1901"), ("When was Cy Dow born?", "1950")]
+    prior = answer_prior(Corpus.from_lines(lines), Questions.from_pairs(pairs), longest=1).without_shares()
+    assert prior.of("1877") == 1
+    assert prior.of("Rome") == pytest.approx(1 / 3)  # two answers are numbers, none is a name
+    assert prior.of("born") == pytest.approx(1 / 3)

@@ -112,3 +112,10 @@ def _joined(text: str, before: re.Match[str], after: re.Match[str], joiners: Col
         return word.isdigit() and len(word) <= 2 and following.isdigit() and len(following) == 4
     short = word in _TITLES or (len(word) == 1 and word.isupper())
     return between == ". " and short and following[0].isupper()
+
+
+def shape(span: str) -> str:
+    """What a span looks like: a number or date, a name with a capital, or other words."""
+    if any(character.isdigit() for character in span):
+        return "number"
+    return "name" if span[:1].isupper() else "words"

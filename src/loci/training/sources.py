@@ -188,7 +188,7 @@ def evened(examples: Sequence[ReadingExample]) -> list[ReadingExample]:
     often when many are taught together."""
     counts = Counter(example.question.relation for example in examples)
     most = max(counts.values(), default=0)
-    copies = {name: round((most / n) ** (1 - EVENED)) for name, n in counts.items()}
+    copies = {name: int((most / n) ** (1 - EVENED)) for name, n in counts.items()}
     return [example for example in examples for _ in range(copies[example.question.relation])]
 
 

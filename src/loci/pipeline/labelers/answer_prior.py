@@ -3,18 +3,19 @@
 A reader that was taught with swapped names goes by the sentence alone. In "born in Lincoln, England" it finds two
 places, and cannot know which the questions would call the answer. The train questions say it of many words: of the
 lines that hold one, the share in which it is the answer. They also say how seldom a part of a longer name is one: in
-"born in Nowy Targ, Poland" it is not Nowy. Knows nothing of models or relations.
+"born in Nowy Targ, Poland" it is not Nowy. And they say how answers look: a year is no town. Knows nothing of models or
+relations.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-from loci.text.spans import fragments, word_spans
+from loci.text.spans import fragments, shape, word_spans
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,17 @@ class AnswerPrior:
     """The share of a span no train line holds: that of all spans together."""
     fragment: float = 1.0
     """What a span keeps of its share where it stands only inside longer names."""
+    shapes: Mapping[str, float] = field(default_factory=dict)
+    """What a span keeps of its share by its shape: all of it where most answers look like it."""
 
     def of(self, span: str, *, fragment: bool = False) -> float:
         """How likely the span is an answer where it stands, by the train questions alone."""
-        return self.shares.get(span, self.unmet) * (self.fragment if fragment else 1.0)
+        looks = self.shapes.get(shape(span), self.shapes.get("", 1.0))
+        return self.shares.get(span, self.unmet) * looks * (self.fragment if fragment else 1.0)
+
+    def without_shares(self) -> AnswerPrior:
+        """The same for few questions: they cannot tell which words are answers, but how answers look."""
+        return replace(self, shares={}, unmet=1.0)
 
 
 def answer_prior(corpus: Corpus, questions: Questions, *, longest: int, joiners: Collection[str] = ()) -> AnswerPrior:
@@ -55,4 +63,7 @@ def answer_prior(corpus: Corpus, questions: Questions, *, longest: int, joiners:
     shares = {span: (meant[span] + average) / (times + 1) for span, times in met.items()}
     of_names = (names_meant + average) / (names + 1)
     fragment = (parts_meant / of_names + 1) / (parts + 1) if of_names else 1.0
-    return AnswerPrior(shares, average, min(1.0, fragment))
+    looks = Counter(shape(answer) for question in questions.answered for answer in question.answers)
+    most = max(looks.values(), default=0)
+    shapes = {"": 1 / (most + 1), **{name: (n + 1) / (most + 1) for name, n in looks.items()}}
+    return AnswerPrior(shares, average, min(1.0, fragment), shapes)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from loci.data.degrees import GIVEN, degree_of
 from loci.data.prompts import NOT_TOLD
-from loci.pipeline.labelers.answer_prior import AnswerPrior, answer_prior
+from loci.pipeline.labelers.answer_prior import answer_prior
 from loci.pipeline.labelers.confidence import fit_confidence
 from loci.pipeline.labelers.labeler import Progress
 from loci.pipeline.labelers.read_lines import Asked, Reader, read_lines
@@ -39,9 +39,9 @@ def label(
     subject's lines: an answer, or "not told".
 
     A span's probability is multiplied by its answer prior. Without `use_prior` it stands alone, and only parts of
-    longer names weigh less. With `degrees` every label has one: how sure the reader was, by a fit on the train
-    questions that reading was not taught with (a stage that reads `reading-taught`). A doubtful "not told" is then an
-    answer of the lowest degree.
+    longer names and what looks like no answer weigh less. With `degrees` every label has one: how sure the reader was,
+    by a fit on the train questions that reading was not taught with (a stage that reads `reading-taught`). A doubtful
+    "not told" is then an answer of the lowest degree.
     """
     assert data.questions is not None
     _ = data.template  # questions are written in it
@@ -79,6 +79,4 @@ def _reader(data: TrainingData, relation: Relation, taught: Questions, *, use_pr
     )
     own = replace(taught, rows=tuple(row for row in taught if row.relation == relation.name))
     prior = answer_prior(data.corpus, own, longest=longest, joiners=joiners)
-    if not use_prior:  # that a part of a longer name is seldom an answer, few questions can tell too
-        prior = AnswerPrior({}, 1.0, prior.fragment)
-    return Reader(relation, longest, prior, joiners)
+    return Reader(relation, longest, prior if use_prior else prior.without_shares(), joiners)
