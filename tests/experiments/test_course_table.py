@@ -126,12 +126,13 @@ def test_a_smaller_budget_is_less_text_and_as_many_questions() -> None:
 def test_flops_are_those_of_examples_of_the_mean_length(tmp_path: Path) -> None:
     config = GPTConfig(50, n_layer=1, n_head=2, n_embd=16, block_size=160)
     recipe = dataclasses.replace(course_short(DataShape(2937, 2000)), model={})
-    steps = [("pretrain", 10, 10 * 64 * 80), ("finetune", 5, 10 * 64 * 80 + 5 * 64 * 50)]
+    rows = recipe.stages[0].batch_size
+    steps = [("pretrain", 10, 10 * rows * 80), ("finetune", 5, 10 * rows * 80 + 5 * rows * 50)]
     metrics = [{"stage": name, "step": step, "characters": done, "seconds": 1.0} for name, step, done in steps]
     spent = course._training(LoadedModel(GPT(config), Vocab.from_text("a"), {}, "", tmp_path), recipe, metrics)
     cost = model_cost(config, 70).total
-    assert spent.characters == 15 * 64 * 70
-    assert spent.flops == pytest.approx(15 * 64 * (cost.forward_flops + cost.backward_flops))
+    assert spent.characters == 15 * rows * 70
+    assert spent.flops == pytest.approx(15 * rows * (cost.forward_flops + cost.backward_flops))
 
 
 def test_the_funnel_keeps_what_passed_all_before() -> None:
