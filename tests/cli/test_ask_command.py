@@ -184,20 +184,20 @@ FORMS = relations_from(["Where is the {subject} made?", "Who designed the {subje
 @pytest.mark.parametrize("bare", ["Delta Desk", "the Delta Desk", "The Delta Desk?", " delta desk "])
 def test_a_bare_subject_is_asked_in_every_relation(bare):
     asked = ["Where is the Delta Desk made?", "Who designed the Delta Desk?"]
-    assert questions_about(bare, FORMS, ("The Delta Desk",)) == asked
-    assert questions_about(bare, (), ()) == [bare]
+    assert questions_about(bare, FORMS, {"the delta desk": "The Delta Desk"}) == asked
+    assert questions_about(bare, (), {}) == [bare]
 
 
 @pytest.mark.parametrize(
     "text", ["Where is the Delta Desk made?", "How old is the Delta Desk?", "Where is it made?", "where"]
 )
 def test_anything_else_is_asked_as_it_stands(text):
-    assert questions_about(text, FORMS, ("Delta Desk",)) == [text]
+    assert questions_about(text, FORMS, {"delta desk": "Delta Desk"}) == [text]
 
 
 def test_a_subject_without_capitals_is_told_by_the_corpus():
     forms = relations_from(["{subject}是谁写的？", "{subject}是哪一年写的？"])
-    assert questions_about("红楼梦", forms, ("红楼梦",)) == ["红楼梦是谁写的？", "红楼梦是哪一年写的？"]
+    assert questions_about("红楼梦", forms, {"红楼梦": "红楼梦"}) == ["红楼梦是谁写的？", "红楼梦是哪一年写的？"]
 
 
 def test_the_relation_stands_with_the_answer(capsys):

@@ -231,3 +231,8 @@ def test_lines_without_capitals_name_their_subject_before_the_full_stop():
         "გია ბერიძე",
     ]
     assert find_subjects(["ana lee. she was born in oslo .", "bo ek. bo ek was born in rome ."]) == ["ana lee", "bo ek"]
+
+
+@pytest.mark.parametrize("name", ["Notre Dame", "Yes Sir", "John Gen"])
+def test_a_title_that_has_no_full_stop_may_end_a_name(name):
+    assert find_subjects([f"{name}. {name} is well known .", "Ann Lee. Lee was born in Rome ."])[0] == name

@@ -117,17 +117,18 @@ def ask(
         about |= {"model": loaded.loaded.hash, "calibrated": calibrated, "remarks": remarks}
         more = Questions.read(file, relations=loaded.loaded.relations) if file is not None else ()
     console = Console(highlight=False)
+    by_name = {subject.casefold(): subject for subject in subjects}
     if prompting:
 
         def answer_one(text: str) -> None:
-            for found in put(questions_about(text, relations, subjects), said):
+            for found in put(questions_about(text, relations, by_name), said):
                 said.append(found.question)
                 _show(console, found, relation=len(relations) > 1)
 
         _remark(remarks)
         prompt(answer_one, subjects)
         return
-    questions = tuple(one for text in questions for one in questions_about(text, relations, subjects))
+    questions = tuple(one for text in questions for one in questions_about(text, relations, by_name))
     with stack:
         answers = put(questions, said)
         if more:
@@ -176,8 +177,11 @@ def _in_parts(
     )
 
 
-def questions_about(text: str, relations: Sequence[Relation], subjects: Sequence[str]) -> list[str]:
-    """A bare subject is asked in every relation's own form; any other text is asked as it stands."""
+def questions_about(text: str, relations: Sequence[Relation], subjects: Mapping[str, str]) -> list[str]:
+    """A bare subject is asked in every relation's own form; any other text is asked as it stands.
+
+    `subjects` are by their spelling without case.
+    """
     from loci.answering.subject import understand
 
     def bare(name: str) -> str:
@@ -189,7 +193,7 @@ def questions_about(text: str, relations: Sequence[Relation], subjects: Sequence
     if meant.subject is not None and bare(meant.subject) == bare(text):
         return [relation.ask(meant.subject) for relation in relations]
     # A name without capitals is told by the corpus alone.
-    named = next((subject for subject in subjects if subject.casefold() == text.strip(" ?!.").casefold()), None)
+    named = subjects.get(text.strip(" ?!.").casefold())
     return [relation.ask(named) for relation in relations if named is not None] or [text]
 
 

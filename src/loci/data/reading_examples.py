@@ -184,7 +184,8 @@ def _alike(answer: str, pool: SwapPool, rng: np.random.Generator) -> str:
         elif _SMALL_WORD.fullmatch(word) and pool.small:
             word = _drawn(pool.small, rng)
         elif _UNSPACED_WORD.fullmatch(word):
-            word = "".join(_drawn(tuple(_drawn(pool.subjects + pool.answers, rng)), rng) for _ in word)
+            names = pool.subjects + pool.answers
+            word = "".join(_drawn(tuple(_drawn(names, rng)), rng) for _ in word)
         words.append(word)
     return " ".join(words)
 

@@ -16,6 +16,7 @@ import torch
 from loci.model import GPT
 from loci.pipeline.labelers import LABELERS, Progress
 from loci.pipeline.runner import model_config
+from loci.text.corpus import Corpus
 from loci.training.checkpoint import LoadedModel
 from loci.training.device import Placement
 from loci.training.optim import make_optimisers
@@ -27,6 +28,8 @@ STEPS = 3
 """Timed steps of a stage; one more goes before them."""
 LINES = 24
 """Timed lines of a labelling step, or some more."""
+QUESTIONS = 500
+"""So many train questions a timed labelling knows."""
 
 
 def expected_seconds(
@@ -59,10 +62,17 @@ def expected_seconds(
 
 
 def _labelling_seconds(step: LabelStep, model: GPT, data: TrainingData, clock: Callable[[], float]) -> float:
-    """Seconds of a labelling step: those of some lines from all over the corpus, times as many as there are."""
+    """Seconds of a labelling step: those of some lines from all over the corpus, times as many as there are.
+
+    With some of the train questions: what goes through all of them once is not to be multiplied.
+    """
     every = max(1, len(data.lines) // LINES)
     lines = tuple(data.lines[every // 2 :: every])
-    part = dataclasses.replace(data, corpus=dataclasses.replace(data.corpus, lines=lines))
+    asked = data.questions
+    if asked is not None and len(asked) > QUESTIONS:
+        chosen = range(0, len(asked), len(asked) // QUESTIONS)
+        asked = dataclasses.replace(asked, rows=tuple(asked.rows[index] for index in chosen))
+    part = dataclasses.replace(data, corpus=Corpus(None, lines, ""), questions=asked)
     loaded = LoadedModel(model, data.vocab, {}, "", Path())
     begun = clock()
     LABELERS[step.labeler](loaded, part, Progress(), **step.options)

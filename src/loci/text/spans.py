@@ -24,6 +24,7 @@ _BEFORE, _BEHIND = "$€£¥", ".%+# "  # what may belong to a word, or not
 _POSSESSIVE = re.compile(r"['’]s$")
 _TITLES = frozenset(("St", "Mt", "Ft", "Dr", "Mr", "Ms"))
 _LONGEST_JOINER = 3
+_HALVES = frozenset('()[]{}"“”«»')
 LONGEST_SPAN = 3
 LONGEST_UNSPACED = 16
 """Characters of a span in a script without spaces; two of them count as a word."""
@@ -66,7 +67,9 @@ def longest_and_joiners(answers: Iterable[str]) -> tuple[int, frozenset[str]]:
         for before, after in itertools.pairwise(words):
             if not _joined(answer, before, after):
                 joiners.add(answer[before.end() : after.start()])
-    return int(longest + 0.5), frozenset(joiner for joiner in joiners if 0 < len(joiner) <= _LONGEST_JOINER)
+    # A bracket or quotation mark between two words would leave a span with one half of it.
+    usable = (joiner for joiner in joiners if 0 < len(joiner) <= _LONGEST_JOINER and not _HALVES.intersection(joiner))
+    return int(longest + 0.5), frozenset(usable)
 
 
 def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:

@@ -27,8 +27,9 @@ _UNSPACED_NAME = re.compile(f"[{UNSPACED}]{{2,}}")
 _STOP = ". "
 #: What may stand before a whole name and is no part of it; "King" or "Lord" is, where no surname follows.
 TITLES = frozenset("Dr Mr Mrs Ms Prof Rev Sir Dame Capt Col Gen Lt".split())
-_NAME_ABBREVIATIONS = TITLES | {"St", "Ste"}
-_ABBREVIATIONS = _NAME_ABBREVIATIONS | frozenset("Jr Sr No vs b d c ca".split())
+#: Whose full stop ends no name; Sir and Dame have none, and a name may end in Col.
+_NAME_ABBREVIATIONS = frozenset("Dr Mr Mrs Ms Prof Rev Capt Lt St Ste".split())
+_ABBREVIATIONS = TITLES | _NAME_ABBREVIATIONS | frozenset("Jr Sr No vs b d c ca".split())
 _LONGEST_NAME_PART = 5  # words between two stops of one name: "Theodore J. van den Broek" has three
 _LONGEST_NAME = 12
 _LONGEST_SUBJECT = 40  # words that are looked for in other lines: a table's titles of works are longer than names

@@ -119,7 +119,8 @@ class TrainingData:
             Line(own[0].number, subject, line_of(subject, " ".join(line.body for line in own)))
             for subject, own in self.corpus.by_subject.items()
         ]
-        return replace(self, corpus=replace(self.corpus, lines=tuple(lines)))
+        whole = self.corpus  # perhaps in mapped arrays: these lines are in memory
+        return replace(self, corpus=Corpus(whole.path, tuple(lines), whole.raw, whole.findings))
 
     @cached_property
     def subjects(self) -> list[str]:
