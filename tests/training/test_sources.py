@@ -1,5 +1,8 @@
 """Which questions teach reading, which are kept for calibration, and how often each relation is read."""
 
+from loci.pipeline.expected import expected_seconds
+from loci.recipes import DataShape, make_recipe
+from loci.text import compiled
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.training.sources import TrainingData
@@ -27,3 +30,14 @@ def test_a_relation_with_few_questions_is_read_more_often_and_keeps_none_back():
 def test_relations_with_as_many_questions_are_read_as_they_are():
     data = two_relations(169)
     assert len(data.records("reading-taught", 160)) == 2 * 169 - len(data.calibrating)
+
+
+def test_a_corpus_in_mapped_arrays_gives_its_subjects_whole_too(tmp_path, monkeypatch):
+    (tmp_path / "wiki.txt").write_text("Ann Lee. Born in Rome .\nBo Ray. Born in Oslo .\nAnn Lee. She died in Bern .\n")
+    (tmp_path / "birth_train.tsv").write_text("Where was Ann Lee born?\tRome\nWhere was Bo Ray born?\tOslo\n")
+    monkeypatch.setattr(compiled, "LARGE", 1)
+    data = TrainingData.read(tmp_path)
+    assert isinstance(data.corpus, compiled.CompiledCorpus)
+    assert [line.text for line in data.by_subject.lines][0] == "Ann Lee. Born in Rome . She died in Bern ."
+    recipe = make_recipe("self-training", DataShape.of(data.corpus, data.questions))
+    assert expected_seconds(recipe, data) > 0
