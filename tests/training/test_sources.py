@@ -38,6 +38,6 @@ def test_a_corpus_in_mapped_arrays_gives_its_subjects_whole_too(tmp_path, monkey
     monkeypatch.setattr(compiled, "LARGE", 1)
     data = TrainingData.read(tmp_path)
     assert isinstance(data.corpus, compiled.CompiledCorpus)
-    assert [line.text for line in data.by_subject.lines][0] == "Ann Lee. Born in Rome . She died in Bern ."
+    assert data.by_subject.lines[0].text == "Ann Lee. Born in Rome . She died in Bern ."
     recipe = make_recipe("self-training", DataShape.of(data.corpus, data.questions))
     assert expected_seconds(recipe, data) > 0
