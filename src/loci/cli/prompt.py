@@ -62,7 +62,7 @@ def history_file() -> Path:
 
 @contextlib.contextmanager
 def _kept_history() -> Iterator[None]:
-    """Earlier questions come back with the arrow keys, those of this session too next time.
+    """Earlier questions come back with the arrow keys, also those of earlier calls.
 
     A file that cannot be read or written is passed over: nobody asked for it.
     """
