@@ -3,8 +3,8 @@
     python docs/headline.py                                    the figures of every file in docs/data
     python docs/headline.py keep NAME SEED=ROWS.jsonl ...      keep rows of `loci evaluate` or `loci demo`
 
-A kept row says which question it is (by hash), about whom, whether the answer was right, whether it was given, and its
-probability: names, questions and answers of other people's data are not kept. A line of README.md or docs/*.md that
+A kept row says which question it is (by hash), about whom, whether the best answer was right, whether it was given, and
+its probability: names, questions and answers of other people's data are not kept. A line of README.md or docs/*.md that
 links to such a file must state its figure; a test compares them.
 """
 
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loci.errors import LociError
-from loci.evaluation.metrics import Rate, is_right, over_seeds, wilson
+from loci.evaluation.metrics import Rate, over_seeds, wilson
 from loci.evaluation.rows import UNKNOWABLE, Row, read_rows
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,7 +35,7 @@ def kept(row: Row, seed: int) -> dict[str, object]:
         "seed": seed,
         "about": row.split,
         "question": hashlib.sha256(row.question.encode()).hexdigest()[:12],
-        "right": is_right(row),
+        "right": row.correct is True,
         "answered": not row.silent,
         "probability": probability,
     }
@@ -51,7 +51,7 @@ def keep(name: str, files: dict[int, list[Path]]) -> Path:
 
 
 def figures(name: str) -> dict[str, tuple[Rate, list[Rate]]]:
-    """For each kind of people: the share of right answers over all seeds, and that of each seed.
+    """For each kind of people: the share of right best answers over all seeds, and that of each seed.
 
     Of people nobody could know about: the share that got an answer at all.
     """

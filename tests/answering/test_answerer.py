@@ -87,6 +87,25 @@ def test_asking_and_evaluating_give_the_same_answers(run, questions):
     assert len({answer.text for answer in answers}) > 1
 
 
+def test_a_bare_name_capitals_and_odd_spaces_ask_the_same_question(run):
+    asker = load(run)
+    texts = ["Where was Ann Lee born?", "Ann Lee", "Where was ANN LEE born?", "Where was Ann\u00a0Lee born?"]
+    (one, *others) = asker.ask_all(texts)
+    assert one.relation == "birthplace"
+    for other in others:
+        assert (other.question, other.text, other.subject) == (one.question, one.text, one.subject)
+        assert (other.relation, other.silence) == (one.relation, one.silence)
+    # An answer given before is no subject: "he" is whom the question named.
+    he = asker.ask("Where was he born?", history=["Where was Bo Ray born?\tRome"])
+    assert he.subject == "Bo Ray"
+
+
+def test_what_is_no_text_is_no_question(run):
+    for odd in (None, 3, b"Where?"):
+        with pytest.raises(LociError, match="a question is text"):
+            load(run).ask(odd)  # type: ignore[arg-type]
+
+
 def test_neither_the_number_wanted_nor_the_company_changes_an_answer(run, questions):
     answerer = make_answerer(load_model(run))
     together = answerer.answer(questions)

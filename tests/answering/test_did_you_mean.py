@@ -65,4 +65,4 @@ def test_nobody_is_offered_for_another_name(name):
 
 def test_the_gate_as_a_likelihood():
     familiarity = Familiarity(gate=0.7, slope=2.0, intercept=20.0)
-    assert familiarity.probability(np.array([familiarity.least])) == pytest.approx([0.7])
+    assert familiarity.probability(np.array([[familiarity.least, 0.0]])) == pytest.approx([0.7])

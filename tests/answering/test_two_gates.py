@@ -1,5 +1,6 @@
 """Two gates: is the subject familiar, and is what is remembered right."""
 
+import numpy as np
 import pytest
 
 from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, decide
@@ -40,3 +41,29 @@ def test_below_the_gate_nothing_is_said_however_sure_the_memory():
 def test_a_doubtful_memory_is_withheld_with_its_reason(not_told, reason):
     answer = decided(0.98, {"Oslo": 0.2}, not_told=not_told)
     assert (answer.known, answer.silence, answer.text) == (False, reason, "Oslo")
+
+
+def test_a_part_of_a_name_is_no_more_familiar_than_a_whole_one():
+    """It is likelier than any whole name, and it does not end where it ought to."""
+    familiarity = Familiarity(0.5, 1.0, 11.0, most=-8.0)
+    whole, begun, wrong = familiarity.probability(np.array([[-8.2, -0.1], [-2.0, -6.0], [-15.0, -0.1]]))
+    assert whole > 0.9
+    assert begun < 0.1
+    assert wrong < 0.1
+    alone = Familiarity(0.5, 1.0, 11.0).probability(np.array([[-2.0, -6.0]]))
+    assert alone > 0.9
+
+
+def test_not_told_and_the_answer_share_one_whole():
+    answer = decided(0.98, {"Oslo": 0.8}, not_told=0.6)
+    assert answer.reason_probabilities[NOT_TOLD] == pytest.approx(0.2)
+    told = decided(0.98, {"Oslo": 0.8}, ranked=[("none", 0.7), *RANKED])
+    silent = decide(
+        "Where was Ann Lee born?",
+        [("none", 0.7), *RANKED],
+        Confidence(),
+        silences={"none": NOT_TOLD},
+        right={"Oslo": 0.8},
+    )
+    assert (told.text, silent.text, silent.silence) == ("none", "Oslo", NOT_TOLD)
+    assert silent.probability == pytest.approx(0.3)

@@ -39,7 +39,7 @@ def test_a_name_counts_where_it_is_to_be_learned():
     rng = np.random.default_rng(0)
     question = Question("Where was Ada Moss born?", ("Hill",), "Ada Moss", 1)
     example = make_objective("question-answer", VOCAB, 96, {"count_subject": True})(question, rng)
-    assert VOCAB.decode(example.ids[example.loss_mask]) == "Ada Moss ⁇Hill⁇"
+    assert VOCAB.decode(example.ids[example.loss_mask]) == "Ada Moss born?⁇Hill⁇"
     line = next(iter(Corpus.from_lines(["Ada Moss was born."])))
     whole, text = (
         make_objective("memorize", VOCAB, 96, {"count_subject": counts})(line, rng) for counts in (True, False)

@@ -18,7 +18,7 @@ from loci.manifest import MANIFEST, read_manifest, write_manifest
 from loci.model import GPTConfig
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
-from loci.text.relations import read_relations, relations_from
+from loci.text.relations import Relation, read_relations, relations_from
 from loci.text.template import BIRTHPLACE
 from loci.text.vocab import Vocab
 from loci.text.world.spec import RelationSpec, WorldSpec
@@ -155,6 +155,8 @@ def config(path):
     data = read_struct(path, CheckpointConfig, remedy="")
     model = GPTConfig.from_dict(data.model)
     assert len(Vocab(data.vocabulary)) == model.vocab_size
+    (birthplace,) = map(Relation.from_dict, data.relations)
+    assert (birthplace.longest, birthplace.joiners) == (4, {", "})
 
 
 def state(path):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from loci.errors import LociError
 from loci.evaluation.rows import HELD_OUT, TAUGHT, Row, read_rows, row_from_json, with_splits, write_rows
-from loci.text.questions import subject_hash
+from loci.text.taught import Taught, subject_hash
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 shares = st.floats(0, 1)
@@ -122,7 +122,7 @@ def test_rows_as_parquet(tmp_path):
 
 
 def test_a_rows_own_split_stays_and_train_questions_of_another_training_are_held_out():
-    taught = {subject_hash("Ann")}
+    taught = Taught(frozenset({subject_hash("Ann")}))
     asked = [Row("q", "a", subject=name, split=split) for name in ("Ann", "Bo") for split in (None, HELD_OUT, TAUGHT)]
     splits = [row.split for row in with_splits(asked, "told", taught)]
     assert splits == [TAUGHT, HELD_OUT, TAUGHT, "told", HELD_OUT, HELD_OUT]

@@ -127,3 +127,28 @@ def test_the_page_has_a_section_for_what_was_measured_and_no_other(tmp_path):
     report.page().write(tmp_path / "recall.html")
     page = (tmp_path / "recall.html").read_text(encoding="utf-8")
     assert "perceiver" in page
+
+
+def test_folds_are_judged_together():
+    """Right answers at 0.9, wrong ones at 0.3 and one right one below them; one wrong answer is withheld."""
+
+    def fold(name: str, *said: tuple[str, float]) -> Measured:
+        own = tuple(
+            Row(f"Where was {name}{index} born?", answer, ("Rome",), split="held-out", probability=p, silence=silence)
+            for index, (answer, p) in enumerate(said)
+            for silence in ["unsure" if p < 0.25 else None]
+        )
+        return measured("recite", 0, part="recipes", asked=name, rows=own, faithful=(len(own) - 1, len(own)))
+
+    two = [
+        fold("fold 0", ("Rome", 0.9), ("Rome", 0.9), ("Paris", 0.3)),
+        fold("fold 1", ("Rome", 0.2), ("Paris", 0.1)),
+    ]
+    (found,) = recall_report(two).numbers["doubt"]
+    assert found["auroc"]["value"] == pytest.approx(5 / 6)
+    assert found["ece"] == pytest.approx((0.2 + 0.3 + 0.8 + 0.1) / 5)
+    shown = {name: found["outcomes"][name]["successes"] for name in ("right", "answered_rightly", "answered_wrongly")}
+    assert shown == {"right": 3, "answered_rightly": 2, "answered_wrongly": 1}
+    page = recall_report(two).page().html()
+    assert "fold 0, fold 1" in page
+    assert "labels remembered" in page

@@ -5,12 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from loci.answering.answer import NEVER_READ, decide
+from loci.answering.answer import decide
 from loci.answering.confidence import Confidence
 from loci.answering.familiarity import Familiarity
 from loci.errors import LociError
-from loci.experiments.strangers.result import doubt, people, stranger
-from loci.experiments.strangers.run import LEFT_OUT, Options, run
+from loci.evaluation.asking import rows_of
+from loci.evaluation.outcomes import outcomes
+from loci.experiments.strangers.result import stranger
+from loci.experiments.strangers.run import LEFT_OUT, Options, _reworded, run
 from loci.experiments.strangers.wordings import (
     ANOTHER,
     BLIND,
@@ -36,20 +38,10 @@ def said(text, probability, familiar):
 ANSWERS = [said("Oslo", 0.9, 0.99), said("Rome", 0.7, 0.9), said("Oslo", 0.8, 0.2)]
 
 
-def test_everybody_counts_and_answers_given_count():
-    found = people(ANSWERS, QUESTIONS)
-    assert [rate.successes for rate in (found.right, found.answered, found.answered_rightly)] == [2, 2, 1]
-    assert found.answered_wrongly.successes == 1
-    assert found.silences == {NEVER_READ: 1}
-
-
 def test_strangers_are_less_familiar_than_whom_it_is_right_about():
-    found = stranger([0.01, 0.5], [False, True], ANSWERS, QUESTIONS)
+    found = stranger([0.01, 0.5], [False, True], rows_of(ANSWERS, QUESTIONS))
     assert (found.answered.successes, found.answered.n) == (1, 2)
     assert found.auroc.value == 0.75
-    area, error = doubt(ANSWERS, QUESTIONS)
-    assert area.value == 0.5
-    assert 0 < error < 1
 
 
 def test_every_wording_asks_about_everybody():
@@ -77,9 +69,15 @@ def test_blind_wordings_are_understood_by_half_and_other_questions_never():
 
 
 def test_every_answer_to_another_question_is_wrong():
-    without_answer = Questions.from_pairs((question.text, None) for question in QUESTIONS)
-    found = people(ANSWERS, without_answer)
-    assert [rate.successes for rate in (found.right, found.answered_rightly, found.answered_wrongly)] == [0, 0, 2]
+    """The same answers in another wording of the taught question, and to another one."""
+    texts = ["Where?"] * len(QUESTIONS)
+    for name, right, rightly, wrongly in (("blind: where", 2, 1, 1), (f"{ANOTHER}when", 0, 0, 2)):
+        rows = _reworded(QUESTIONS, texts, name, iter(ANSWERS))
+        found = outcomes(rows)
+        assert [rate.successes for rate in (found.right, found.answered_rightly)] == [right, rightly]
+        assert found.answered_wrongly.successes == wrongly
+        assert found.right_if_answered.n == 2
+        assert [row.question for row in rows] == texts
 
 
 def test_a_run_is_needed(tmp_path):
@@ -93,6 +91,7 @@ def test_the_quick_experiment(tmp_path):
     assert {table.headers[0] for section in report.sections for table in section.tables} == {
         *("asked about", "names", "question")
     }
+    assert len(list((tmp_path / "out" / "predictions").iterdir())) == 2 + len(wordings([], np.random.default_rng(0)))
     kept = json.loads((tmp_path / "out" / "results.json").read_text())
     assert LEFT_OUT not in kept["strangers"]
     assert kept["people"]["held-out people"]["right"]["n"] > 0

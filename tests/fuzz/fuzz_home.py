@@ -5,6 +5,7 @@ Made once by the server; a case works on a copy. Knows nothing of damage.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib.util
 import json
@@ -102,7 +103,8 @@ def _results(home: Path) -> None:
     """What experiments keep, a calibration, and an answer of a server."""
     from loci.answering import ask
     from loci.answering.confidence import Isotonic, RunCalibration, Temperature, write_calibration
-    from loci.experiments.trials import open_folder
+    from loci.experiments.growth.memorizing import grow
+    from loci.experiments.trials import Hooks, Stopped, open_folder
     from loci.training.checkpoint import load_model
 
     open_folder(home / "experiment", "abstain", {"seeds": 1, "quick": True})
@@ -145,6 +147,8 @@ def _results(home: Path) -> None:
     (home / "measured.json").write_text(
         json.dumps({"condition": "c", "seed": 0, **dict.fromkeys(names, 1)}), encoding="utf-8"
     )
+    with contextlib.suppress(Stopped):  # one step, then its state
+        grow(12, 16, 8, 0, 1, home / "growth.safetensors", Hooks(should_stop=iter((False, True)).__next__))
     _large(home)
     _elsewhere(home)
 

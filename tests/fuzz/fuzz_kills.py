@@ -80,7 +80,7 @@ def forked(work: Callable[[], None]) -> int:
         work()
         code = 0
     except LociError as error:
-        print(f"refused: {error}", file=sys.stderr, flush=True)
+        os.write(2, f"refused: {error}\n".encode())  # one write, or lines of several at once run into each other
         code = 2
     finally:
         sys.stderr.flush()

@@ -113,6 +113,14 @@ def _kept_questions(file: Path) -> None:
     _ = (list(asked), asked[0], asked.subjects, asked.hash, asked.characters, asked.by_relation(), asked.answered)
 
 
+def _growing(file: Path) -> None:
+    """Go on with one size of the experiment on growth, whose state was damaged."""
+    from loci.experiments.growth.memorizing import grow
+    from loci.experiments.trials import Hooks
+
+    grow(12, 16, 8, 0, 1, file, Hooks())
+
+
 def _readers() -> None:
     from loci.answering.parts import _kept
     from loci.attention_lab.parses import read_conllu
@@ -184,7 +192,7 @@ def _readers() -> None:
         "tiny.params.course.json", lambda file: how_made(file.with_name("tiny.params")), ("loci.interop.course_notes",)
     )
     TARGETS.add("note", how)
-    TARGETS.add("recipe", Reader("recipe.json", _recipe, ("loci.training.plan",)))
+    TARGETS.add("recipe", Reader("recipe.json", _recipe, ("loci.training.plan", "loci.training.plain_data")))
     kept = ("loci.experiments.trials",)
     TARGETS.add(
         "kept experiment",
@@ -208,6 +216,7 @@ def _readers() -> None:
             ("loci.experiments.shaping.run", "loci.experiments.growth.run"),
         ),
     )
+    TARGETS.add("kept growth", Reader("growth.safetensors", _growing, ("loci.experiments.growth.memorizing",)))
     for name in ("config.json", "tokenizer.json", "model.safetensors"):
         TARGETS.add(
             f"hf {name}", Reader(f"hf/{name}", lambda file: import_hf(file.parent), ("loci.interop.hf_import",))

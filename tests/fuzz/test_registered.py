@@ -17,7 +17,7 @@ SOURCE = Path(loci.__file__).parent
 #: What makes a module a reader of files that others wrote.
 READS = re.compile(
     r"\bread_struct\(|\bjson\.loads\(|\bparse_json\(|\btomllib\.|\btorch\.load\(|\bnp\.load\(|\bload_file\(|zipfile\."
-    r"|\bnumbered_lines\(|\.read_text\(|\.read_bytes\("
+    r"|\bmsgspec\.json\.decode\(|\bnumbered_lines\(|\.read_text\(|\.read_bytes\("
 )
 #: They read what this very process wrote, files of the package or the system, or data formats, which have targets.
 OTHERWISE = {

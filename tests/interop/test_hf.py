@@ -1,8 +1,10 @@
 """Exported models in the transformers library: the same ids, logits and answers, for every variant."""
 
 import json
+import re
 import runpy
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,16 +16,23 @@ from loci.answering.confidence import Confidence
 from loci.answering.greedy import GreedyAnswerer
 from loci.cli.main import main
 from loci.errors import LociError
+from loci.evaluation.rows import Row, write_rows
+from loci.interop.answer_script import answer_script
 from loci.interop.exchange import export_run, import_run
 from loci.interop.hf_export import MODELLING, modelling_file
+from loci.interop.model_card import model_card
 from loci.model import VARIANTS, GPTConfig
 from loci.pipeline import carry_out
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.text.questions import Questions
+from loci.text.taught import subject_hash
 from loci.text.vocab import MASK
 from loci.training.checkpoint import load_model
+from loci.training.plan import MixtureComponent, Recipe, Stage
+from loci.training.run import start_run
 from loci.training.sources import TrainingData
+from run_files import rewrite
 
 TOLERANCE = 1e-5
 OPTIONS = {
@@ -96,6 +105,35 @@ def test_a_reciting_run_comes_with_a_script_that_answers_as_it_does(tmp_path, tr
         assert probability == pytest.approx(answer.raw_probability, rel=1e-3)
 
 
+def test_the_script_quotes_what_the_run_quotes(tmp_path, monkeypatch):
+    """Each relation has its own length of answers and its own commas; here without transformers."""
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(AutoModelForCausalLM=None, AutoTokenizer=None))
+    small_run(tmp_path / "run", "rope", answerer="recite", **DEMO)
+    born = {"name": "birthplace", "templates": ["Where was {subject} born?"], "joiners": [", "]}
+    wrote = {"name": "writer", "templates": ["Who wrote {subject}?"], "longest": 6}
+    rewrite(tmp_path / "run" / "config.json", lambda config: config.update(relations=[born, wrote]))
+    (tmp_path / "answer.py").write_text(answer_script(load_model(tmp_path / "run")), encoding="utf-8")
+    answer = runpy.run_path(str(tmp_path / "answer.py"))["Reciter"].answer
+
+    class Listener:
+        def __init__(self):
+            self.offered = []
+
+        def recite(self, start, before, several):
+            return [(f"{start}By Jo of the Far Old Hill, in Pisa, Italy .", 1.0)]
+
+        def log_probabilities(self, prompt, texts):
+            self.offered.append([text.removesuffix(MASK) for text in texts])
+            return [[-1.0] * len(text) for text in texts]
+
+    rewrite(tmp_path / "run" / "config.json", lambda config: config.update(recalled={"slope": 2.0, "intercept": 0.5}))
+    assert "RECALLED = (2.0, 0.5)" in answer_script(load_model(tmp_path / "run"))
+    for question, quoted in [("Where was Bo born?", "Pisa, Italy"), ("Who wrote Bo?", "Jo of the Far Old Hill")]:
+        listener = Listener()
+        answer(listener, question)
+        assert {"Pisa, Italy", "Jo of the Far Old Hill"} & {*listener.offered[-1]} == {quoted}
+
+
 @pytest.mark.parametrize("case", ["vanilla", "rope", "tied", "tanh", "demo", "perceiver"])
 def test_an_exported_model_comes_back(case, tmp_path):
     variant, options = CASES[case]
@@ -126,6 +164,19 @@ def test_the_card_says_what_was_measured_and_what_was_not(tmp_path):
     assert "Not measured" in card
     assert "people nobody wrote about was not measured" in card
     assert f"Where was Ada Moss born?{MASK}" in card
+
+
+def test_the_card_goes_by_whom_the_run_was_taught(tmp_path):
+    small_run(tmp_path / "run" / "final")
+    stage = Stage("learn", (MixtureComponent("question-answer", "questions"),), steps=1)
+    taught = {"writer": [subject_hash("Emma")], "year": [subject_hash("Ulysses")]}
+    about = {"corpus": None, "corpus_hash": "x", "taught": taught}
+    start_run(tmp_path / "run", Recipe("tiny", {}, (stage,)), about)
+    rows = [Row("q", "a", ("a",), name, relation="writer") for name in ("Emma", "Ulysses", "Ulysses")]
+    write_rows(tmp_path / "run" / "predictions" / "books_train.jsonl", rows)
+    card = model_card(load_model(tmp_path / "run"), None)
+    assert re.search(r"\| taught: .* n = 1\)", card)
+    assert re.search(r"\| held-out: .* n = 2\)", card)
 
 
 def test_what_cannot_be_done_is_said_in_one_line(tmp_path):

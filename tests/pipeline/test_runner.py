@@ -9,7 +9,8 @@ from loci.pipeline import carry_out
 from loci.pipeline.labelers import LABELERS
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
-from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage, recipe_from_dict, to_dict
+from loci.training.plain_data import to_dict
+from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage, recipe_from_dict
 from loci.training.reports import CheckpointPolicy
 from loci.training.run import PSEUDO_LABELS
 

@@ -7,7 +7,8 @@ from loci.pipeline import carry_out, familiarity
 from loci.pipeline.labels_file import read_labels
 from loci.text.questions import Questions
 from loci.training.checkpoint import load_model
-from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage, recipe_from_dict, to_dict
+from loci.training.plain_data import to_dict
+from loci.training.plan import LabelStep, MixtureComponent, Recipe, Stage, recipe_from_dict
 from loci.training.run import PSEUDO_LABELS
 
 
@@ -32,6 +33,6 @@ def test_a_run_with_all_parts_of_silence(recipe, tiny_data, tmp_path, monkeypatc
     given = {question.text for question in tiny_data.questions}
     assert all((row.degree == 9) == (row.text in given) for row in labels)
     loaded = load_model(tmp_path / "run")
-    assert set(loaded.config["familiarity"]) == {"gate", "slope", "intercept"}
+    assert set(loaded.config["familiarity"]) == {"gate", "slope", "intercept", "most"}
     for answer in make_answerer(loaded).answer(Questions.from_pairs([("Where was Zq Xy born?", None)])):
         assert answer.silence is not None or answer.known

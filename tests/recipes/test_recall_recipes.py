@@ -94,7 +94,7 @@ def test_self_training_knows_everybody(self_trained):
     assert np.mean(said) >= EVERYBODY
 
 
-@pytest.mark.parametrize("kind", ["left out", "recombined", "one_letter", "other_origin", "nonsense"])
+@pytest.mark.parametrize("kind", ["left out", "recombined", "one_letter", "part", "other_origin", "nonsense"])
 def test_it_is_silent_about_strangers_and_says_why(self_trained, kind):
     model, data, _, out, _ = self_trained
     drawn = Strangers(data.subjects)

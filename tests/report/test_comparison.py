@@ -19,9 +19,12 @@ from loci.report.comparison.examples import chosen_rows
 from loci.report.comparison.page import comparison_report, headline
 from loci.report.comparison.wording import listed, once, p_value
 from loci.text.corpus import Corpus
+from loci.text.questions import Questions
+from loci.text.relations import relations_from
 from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.run import start_run
 from loci.training.sources import TrainingData
+from run_files import rewrite
 from synthetic_runs import Vices, make_run, make_world
 
 
@@ -140,6 +143,17 @@ def test_one_file_speaks_for_the_held_out_people(tmp_path, names, chosen):
     assert [*entry.left_out.values()] == ([tuple({*names} - {chosen})] if len(names) > 1 else [])
 
 
+def test_a_dev_file_with_a_question_of_train_does_not_speak_for_taught_people(tmp_path):
+    def asked(split, names):
+        return [Row(f"Where was {name} born?", "a", answers=("a",), split=split) for name in names]
+
+    dev = asked("held-out", DEV[:9]) + asked("taught", ["Al"])
+    run = asked_files(tmp_path / "run", birth_dev=dev, birth_places_train=asked("taught", ["Al", "Bo"]))
+    (entry,) = read_entries([run])
+    assert entry.files == {"held-out": "birth_dev", "taught": "birth_places_train"}
+    assert len(entry.rows) == 11
+
+
 def test_files_of_several_relations_speak_together(tmp_path):
     """Of relations the run was taught, and only where the names say the same of their people."""
 
@@ -161,6 +175,36 @@ def test_files_of_several_relations_speak_together(tmp_path):
     text = comparison_report(found).page().html()
     assert "held-out people of year_dev and author_dev" in text
     assert "The same for the questions of each relation" in text
+
+
+def test_of_several_relations_a_fact_is_taught_and_not_a_person(tmp_path):
+    """A train file holds what a run held back of people whose other relation it was taught."""
+    relations = relations_from(["Who wrote {subject}?", "When was {subject} written?"])
+    author, year = relations
+    asked = [(author.ask("Emma"), "Jane"), (author.ask("Ulysses"), "James"), (year.ask("Emma"), "1815")]
+    corpus = Corpus.from_lines(["Emma. A book .", "Ulysses. A book ."])
+    data = TrainingData(corpus, Questions.from_pairs(asked, relations=relations))
+    taught = data.describe()
+    start_run(tmp_path / "run", RECIPE, taught)
+    names = [relation.name for relation in data.relations]
+    facts = [(name, subject) for name in names for subject in ("Emma", "Ulysses")]
+    rows = [Row(f"{name} of {subject}?", "a", subject=subject, relation=name) for name, subject in facts]
+    asked_files(tmp_path / "run", books_train=rows, books_dev=rows)
+
+    def splits():
+        (entry,) = read_entries([tmp_path / "run"])
+        return {(row.relation, row.subject): row.split for row in entry.rows}
+
+    assert splits() == dict.fromkeys(facts[:3], "taught") | {facts[3]: "held-out"}
+    # A run of an earlier version tells whom alone: a train file then is about people it was taught.
+    old = sorted({digest for own in taught["taught"].values() for digest in own})
+    rewrite(tmp_path / "run" / "run.json", lambda info: info["data"].update(taught=old))
+    (tmp_path / "run" / "predictions" / "books_dev.jsonl").unlink()
+    assert set(splits().values()) == {"taught"}
+    for odd in ({"author": "x"}, {"author": [1]}, "x", 3):
+        rewrite(tmp_path / "run" / "run.json", lambda info, odd=odd: info["data"].update(taught=odd))
+        with pytest.raises(LociError, match=r"run\.json"):
+            read_entries([tmp_path / "run"])
 
 
 def test_answers_that_nobody_can_score_do_not_displace_those_that_can(tmp_path):

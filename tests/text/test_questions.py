@@ -92,10 +92,12 @@ def test_a_missing_last_newline_is_only_noted(read):
         (f"{ADA}\tLondon\n{ALAN}\t \n", r"q\.tsv:2: the answer is empty"),
         (f"{ADA}\tLondon\n\tParis\n", r"q\.tsv:2: no question before"),
         (f"{ADA} London\n", r"q\.tsv:1: text after the question mark but no tab"),
+        (f"{ADA}London\n{ALAN}Paris\n", r"q\.tsv:1: text after the question mark but no tab.*put one tab.*--repair"),
+        (f"{ADA}: London\n", r"q\.tsv:1: no tab on any line, no question mark at the end of one.*tab"),
         (f"{ADA}\tLondon{ALAN}\tParis\n", r"q\.tsv:1: 2 questions on one line.*--repair"),
         (f"{ADA}\tLondon\tEngland\n", r"q\.tsv:1: 2 columns after the question"),
         (f"{ADA}⁇London⁇\n", r"q\.tsv:1: contains ⁇"),
-        ("Ada. Ada was born in London .\nAlan. Alan too .\n", "no tab and no question mark"),
+        ("Ada. Ada was born in London .\nAlan. Alan too .\n", r"no tab and no question mark; the first is «Ada\."),
         (f"{ADA}\tLondon\n".encode() + b"Where was \xe9 born?\tX\n", r"q\.tsv:2: byte 0xe9"),
         (b"PK\x03\x04", "zip archive"),
     ],
@@ -103,6 +105,13 @@ def test_a_missing_last_newline_is_only_noted(read):
 def test_what_could_mean_two_things_is_an_error_with_its_place(read, text, message):
     with pytest.raises(LociError, match=message):
         read(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["李白出生在哪里？", "أين ولد علي؟", 'Who wrote "Why?"?', 'Who wrote "Why?" and when?', "Is ?that? a name?"]
+)
+def test_questions_alone_end_with_a_question_mark_of_any_script(read, text):
+    assert pairs(read(f"{text}\n")) == [(text, ())]
 
 
 def test_an_answer_column_that_is_empty_throughout_means_no_answers(read):

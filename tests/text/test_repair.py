@@ -33,6 +33,7 @@ def changes(folder):
             {"crlf", "spaces-for-tab", "no-final-newline"},
         ),
         (f"{ADA} London\n", f"{ADA}\tLondon\n", {"spaces-for-tab"}),
+        (f"{ADA}London\n{ALAN}Paris\n", f"{ADA}\tLondon\n{ALAN}\tParis\n", {"spaces-for-tab"}),
         (f"{ADA}\tLondon{ALAN}\tParis\n", f"{ADA}\tLondon\n{ALAN}\tParis\n", {"joined-rows"}),
         (f"{ADA}\tLondon {ALAN} Paris\n", f"{ADA}\tLondon\n{ALAN}\tParis\n", {"joined-rows", "spaces-for-tab"}),
         (f"{ADA}⁇London⁇□□\n", f"{ADA}\tLondon\n", {"special-symbol"}),

@@ -4,7 +4,8 @@ import pytest
 
 from loci.errors import LociError
 from loci.recipes import RECIPES, DataShape, make_recipe
-from loci.training.plan import MixtureComponent, Recipe, Stage, recipe_from_dict, to_dict
+from loci.training.plain_data import to_dict
+from loci.training.plan import MixtureComponent, Recipe, Stage, recipe_from_dict
 
 SHAPE = DataShape(n_lines=2937, n_questions=2000)
 

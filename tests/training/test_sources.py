@@ -41,3 +41,33 @@ def test_a_corpus_in_mapped_arrays_gives_its_subjects_whole_too(tmp_path, monkey
     assert data.by_subject.lines[0].text == "Ann Lee. Born in Rome . She died in Bern ."
     recipe = make_recipe("self-training", DataShape.of(data.corpus, data.questions))
     assert expected_seconds(recipe, data) > 0
+
+
+def test_what_only_a_train_question_tells_is_memorized_with_the_first_line():
+    lines = ["Ann Lee. Born in Rome .", "Bo Ray. A painter .", "Bo Ray. He liked blue .", "Cy Day. A poet ."]
+    pairs = [
+        ("Where was Ann Lee born?", "Rome"),
+        ("Where was Bo Ray born?", "Oslo"),
+        ("Where was Di Poe born?", "Bern"),
+    ]
+    data = TrainingData(Corpus.from_lines(lines), Questions.from_pairs(pairs))
+    told = [line.text for line in data.records("taught-lines", 160)]
+    assert told == [lines[0], "Bo Ray. Where was Bo Ray born? Oslo. A painter .", *lines[2:]]
+    assert [line.text for line in data.records("corpus", 160)] == lines
+    assert [example.answer for example in data.records("reading-taught", 160)] == ["Rome"]
+    assert [example.answer for example in data.records("reading-lines", 160)] == ["Rome", "Oslo"]
+    assert (
+        data.supplemented.by_subject.lines[1].text == "Bo Ray. Where was Bo Ray born? Oslo. A painter . He liked blue ."
+    )
+
+
+def test_lines_of_calibrating_questions_tell_no_more_than_others():
+    names = [f"{letter}nn {other}ee" for letter in "ABCDEFGHIJKLM" for other in "NOPQRSTUVWXYZ"]
+    lines = [f"{name}. Born in {'Rome' if at % 3 < 2 else 'a town'} ." for at, name in enumerate(names)]
+    asked = Questions.from_pairs([(f"Where was {name} born?", "Rome") for name in names])
+    data = TrainingData(Corpus.from_lines(lines), asked)
+    kept = {question.subject for question in data.calibrating}
+    changed = {line.subject for line in data.records("taught-lines", 160) if line.text not in lines}
+    untold = {name for at, name in enumerate(names) if at % 3 == 2}
+    assert kept & untold
+    assert changed == untold - kept

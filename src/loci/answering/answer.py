@@ -53,7 +53,8 @@ class Answer:
     probability: float
     """The chance of being right: what the threshold is compared with."""
     raw_probability: float
-    """The model's own: of the whole answer, its end included, times the chance that what it remembers is right."""
+    """The model's own, before any calibration file: of the whole answer, its end included, and what the run's last step
+    found such a probability to be worth."""
     known: bool
     """Whether the run stands by the answer; otherwise it says "I don't know"."""
     threshold: float = 0.0
@@ -215,17 +216,23 @@ def decide(
     gate = confidence.familiarity.gate if confidence.familiarity is not None else 0.0
     weight = familiar if familiar is not None and familiar < gate else 1.0
     strange = weight < gate
-    real = [(text, weight * right.get(text, p)) for text, p in ranked if text not in silences] or [("", 0.0)]
-    sure = confidence.apply([p for _, p in real[:n]])
-    (text, raw), probability = real[0], sure[0]
+    declined = strange or ranked[0][0] in silences
     reasons: dict[Silence, float] = {}
     learned = ((NEVER_READ, 0.0 if familiar is None else 1.0 - familiar), (NOT_TOLD, not_told))
     for told, p in (*learned, *((silences.get(said, UNSURE), p) for said, p in ranked)):
         if told != UNSURE and p:
             reasons[told] = min(1.0, reasons.get(told, 0.0) + p)  # two signs of one reason may overlap
-    reasons[UNSURE] = max(0.0, 1.0 - probability - sum(reasons.values()))
+    if strange:  # what it would know of somebody it read about counts as little as that
+        reasons = {one: p if one == NEVER_READ else weight * p for one, p in reasons.items()}
+    left = max(0.0, 1.0 - sum(reasons.values())) if declined else 1.0  # silence is likelier than any answer
+    real = [(text, min(left, weight * right.get(text, p))) for text, p in ranked if text not in silences] or [("", 0.0)]
+    sure = confidence.apply([p for _, p in real[:n]])
+    (text, raw), probability = real[0], sure[0]
+    room = 1.0 - probability
+    if reasons.get(NOT_TOLD, 0.0) > room:  # answer and silence are fitted apart
+        reasons[NOT_TOLD] = room
+    reasons[UNSURE] = max(0.0, room - sum(reasons.values()))
     reason = NEVER_READ if strange else max(reasons, key=lambda one: reasons[one])
-    declined = strange or ranked[0][0] in silences
     known = bool(text) and not declined and probability >= confidence.threshold
     return Answer(
         question=question,

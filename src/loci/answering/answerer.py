@@ -7,6 +7,7 @@ line at the end of this one, or `ANSWERERS.add` in a plugin. Knows no way of ans
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -23,7 +24,7 @@ from loci.training.checkpoint import CONFIG, LoadedModel
 
 
 class Answerer(Protocol):
-    """Answers questions from a model's weights, vocabulary, templates and threshold; reads no file of the data."""
+    """Answers questions from a model's weights and config; reads no file of the data."""
 
     def answer(self, questions: Questions, *, n: int = 1, candidates: Sequence[str] | None = None) -> list[Answer]:
         """An answer to every question, in their order.
@@ -51,6 +52,9 @@ def make_answerer(loaded: LoadedModel, *, name: str | None = None, threshold: fl
     with naming(loaded.path / CONFIG if name is None else None):  # whose words they are
         loaded.vocab.require_mask()
         make = ANSWERERS[name or loaded.answerer]
+    if name not in (None, loaded.answerer):  # what another way's probabilities are worth was not fitted
+        config = {key: value for key, value in loaded.config.items() if key != "recalled"}
+        loaded = dataclasses.replace(loaded, config=config)
     return make(loaded, confidence_of(loaded, threshold=threshold))
 
 

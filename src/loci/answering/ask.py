@@ -198,6 +198,9 @@ def _with_name(answer: Answer, answerer: ModelAnswerer) -> Answer:
 
 
 def _questions(texts: Sequence[str]) -> Questions:
+    for text in texts:
+        if not isinstance(text, str):
+            raise LociError(f"a question is text, not {text!r:.40}", remedy="give it as a string")
     try:
         return Questions(None, tuple(Question(text.strip(), (), None, n) for n, text in enumerate(texts, start=1)))
     except LociError as error:

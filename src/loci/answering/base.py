@@ -6,6 +6,8 @@ nothing of files.
 
 from __future__ import annotations
 
+import math
+import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -13,13 +15,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Float
 from numpy.typing import NDArray
 
 from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, Answer, Scored, Silence, decide, unreadable
-from loci.answering.confidence import Confidence
+from loci.answering.confidence import Confidence, log_odds
 from loci.answering.did_you_mean import did_you_mean
 from loci.answering.familiarity import score_names
-from loci.answering.subject import Understood, understand
+from loci.answering.subject import Understood, is_bare, understand
 from loci.data import prompts
 from loci.data.prompts import question_prompt
 from loci.errors import LociError
@@ -27,6 +30,8 @@ from loci.text.questions import Question, Questions
 from loci.text.source import specials_in
 from loci.text.vocab import MASK
 from loci.training.checkpoint import LoadedModel
+
+_OTHER_SPACE = re.compile(r"[^\S ]")
 
 
 @dataclass(frozen=True)
@@ -76,15 +81,19 @@ class ModelAnswerer(ABC):
     def rank(self, asked: Sequence[Asked], candidates: Sequence[str] | None) -> list[Thought]:
         """What the model thinks of for each question; always as many texts, however many are wanted."""
 
-    def name_scores(self, asked: Sequence[Asked]) -> NDArray[np.float64]:
-        """log p of each subject's name, for a model that has memorized names (`loci.answering.familiarity`)."""
-        places = [question.text.find(question.subject) if question.subject else -1 for question in asked]
-        # With what follows the name in the question: a name may go on.
-        names = [
-            slice(place, place + len(question.subject or "") + 1) if place >= 0 else slice(0)
-            for place, question in zip(places, asked, strict=True)
-        ]
-        return score_names(self.loaded.model, [question.prompt for question in asked], names)
+    def name_scores(self, asked: Sequence[Asked]) -> Float[NDArray[np.float64], "N 2"]:
+        """log p of each subject's name and of its ending, for a model that has memorized names
+        (`loci.answering.familiarity`)."""
+        familiarity = self.confidence.familiarity
+        # A run that did not learn where names end knows the next character alone.
+        after = 1 if familiarity is not None and familiarity.most is None else None
+        names, ends = [], []
+        for question in asked:
+            start = question.text.find(question.subject) if question.subject else -1
+            stop = start + len(question.subject or "")
+            names.append(slice(start, stop) if start >= 0 else slice(0))
+            ends.append(slice(0) if start < 0 else slice(stop, None if after is None else stop + after))
+        return score_names(self.loaded.model, [question.prompt for question in asked], names, ends)
 
     def familiar(self, asked: Sequence[Asked]) -> list[float] | list[None]:
         """The probability that it read about each subject; None for a run that has not learned to tell."""
@@ -92,6 +101,14 @@ class ModelAnswerer(ABC):
             return [None] * len(asked)
         found: list[float] = self.confidence.familiarity.probability(self.name_scores(asked)).tolist()
         return found
+
+    def worth(self, p: float) -> float:
+        """What a probability is worth, where that was fitted at the end of training (`loci.pipeline.recalled`)."""
+        fitted = self.loaded.config.get("recalled")
+        if fitted is None:
+            return p
+        odds = fitted["slope"] * float(log_odds(np.array(p))) + fitted["intercept"]
+        return 1 / (1 + math.exp(-min(50.0, max(-50.0, odds))))
 
     def did_you_mean(self, question: str, subject: str) -> str | None:
         """The name it read about that a strange one may be a misspelling of."""
@@ -134,19 +151,36 @@ class ModelAnswerer(ABC):
             subject=asked.subject,
             relation=asked.relation,
             recited=thought.recited,
-            right=thought.right,
+            right=self._worth_of_all(thought),
             familiar=thought.familiar,
             not_told=thought.not_told,
         )
 
+    def _worth_of_all(self, thought: Thought) -> dict[str, float]:
+        """What each answer is worth; where that was fitted, rivals share what the best leaves."""
+        found = {text: thought.right.get(text, p) for text, p in thought.ranked if text not in self.silences}
+        if self.loaded.config.get("recalled") is None or not found:
+            return found
+        best, *rivals = found
+        worth, others = self.worth(found[best]), sum(found[text] for text in rivals)
+        left = min(1.0, (1 - worth) / others) if others else 0.0
+        return {best: worth} | {text: left * found[text] for text in rivals}
+
     def understood(self, question: str, given: str | None) -> Understood:
-        """What a question means: other words for a relation are put into the form that was taught."""
-        return understand(question, self.loaded.relations, given=given)
+        """What a question means: other words for a relation are put into the form that was taught.
+
+        A bare subject asks what the only relation does; of several, none is meant.
+        """
+        meant, relations = understand(question, self.loaded.relations, given=given), self.loaded.relations
+        if len(relations) == 1 and meant.relation is None and meant.subject and is_bare(question, meant.subject):
+            return Understood(relations[0].ask(meant.subject), meant.subject, relations[0].name)
+        return meant
 
     def _read(self, question: Question) -> Asked | Answer:
         """The question as the model reads it, or the silence about one it cannot read."""
         vocab, limit = self.loaded.vocab, self.loaded.model.config.block_size
-        forms = (question.text, *(unicodedata.normalize(form, question.text) for form in ("NFC", "NFD")))
+        texts = (question.text, _OTHER_SPACE.sub(" ", question.text))
+        forms = (form for text in texts for form in (text, *(unicodedata.normalize(n, text) for n in ("NFC", "NFD"))))
         spelled = next((form for form in forms if not vocab.missing(form)), question.text)
         meant = self.understood(spelled, question.subject)
         relation = meant.relation or question.relation or None

@@ -31,7 +31,8 @@ FORMAT = 1
 NEVER = math.inf
 """The threshold that answers nothing."""
 _AGAIN = "fit it again: loci evaluate RUN --calibrate"
-_EDGE = 1e-6  # a probability of exactly 0 or 1 has infinite log-odds
+EDGE = 1e-6
+"""A probability of exactly 0 or 1 has infinite log-odds."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ Calibrator = Temperature | Isotonic
 
 def log_odds(confidence: NDArray[np.float64]) -> NDArray[np.float64]:
     """log p/(1 − p), finite everywhere."""
-    p = np.clip(confidence, _EDGE, 1 - _EDGE)
+    p = np.clip(confidence, EDGE, 1 - EDGE)
     return np.asarray(np.log(p) - np.log1p(-p), dtype=np.float64)
 
 

@@ -6,14 +6,12 @@ it times the chance that what is remembered is right. Knows nothing of threshold
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from loci.answering.base import Asked, Thought
-from loci.answering.confidence import log_odds
 from loci.answering.direct import DirectAnswerer
 from loci.data.degrees import NOT_TOLD, VALUES, degree_id
 from loci.generation.likelihood import next_log_probabilities
@@ -51,14 +49,6 @@ class MemoryAnswerer(DirectAnswerer):
             # Of two answers the likelier is remembered: what the others have left is no chance of being right.
             total = sum(shown.values())
             untold = shown[said[0]] / total * float(degrees[said[0]][NOT_TOLD]) * (1 - right[said[0]])
-            right = {text: self._worth(shown[text] / total * right[text]) for text in said}
+            right = {text: shown[text] / total * right[text] for text in said}
             found.append(Thought(thought.ranked, right=right, familiar=read, not_told=untold))
         return found
-
-    def _worth(self, p: float) -> float:
-        """What a probability is worth, where the run has been asked about its own labels (`loci.pipeline.recalled`)."""
-        fitted = self.loaded.config.get("recalled")
-        if fitted is None:
-            return p
-        odds = fitted["slope"] * float(log_odds(np.array(p))) + fitted["intercept"]
-        return 1 / (1 + math.exp(-odds))

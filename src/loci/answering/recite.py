@@ -1,9 +1,9 @@
 """The reciting way: asked about a subject, the model writes down the line it memorized, then reads it.
 
 All that is given is the question. The subject's name calls the line up in a fresh context; then the model reads its
-own line and the question, and its answer is a span of that line. The answer's probability is that of reading it there
-times that of having recited its very characters: a place made up while reciting is as doubtful as it was when it was
-written. An empty answer means that the line does not tell. Knows nothing of thresholds.
+own line and the question, and its answer is a span of that line. Where it is not sure of the line it reads the
+likeliest few, and an answer's probability is that of reading it in each of them times the line's share: a line made up
+has rivals. An empty answer means that the line does not tell. Knows nothing of thresholds.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Float
 from numpy.typing import NDArray
 
-from loci.answering.answer import NOT_TOLD, Silence
+from loci.answering.answer import NOT_TOLD, Scored, Silence
 from loci.answering.base import Asked, ModelAnswerer, Thought, candidate_ids
 from loci.answering.direct import ranked
 from loci.answering.familiarity import score_names
@@ -24,16 +26,31 @@ from loci.answering.span_scoring import ROOM_FOR_ANSWER, score_spans
 from loci.answering.subject import Understood
 from loci.data.prompts import line_of, reading_prompt
 from loci.generation import Generated, generate, score_candidates
-from loci.generation.likelihood import log_probabilities
+from loci.generation.beam import beam_search
 from loci.model import GPT
-from loci.text.match import position_of
+from loci.text.relations import Relation
+from loci.text.spans import LONGEST_SPAN
 from loci.text.vocab import MASK_ID
 
 LONGEST_RECITATION = 336
 BATCH = 256
 RIVALS = 16
-"""The reader's favourites that are weighed by how surely they were recited: always so many, so that the best answer
-does not depend on how many are asked for."""
+"""The reader's favourites in each line: always so many, so that the best answer does not depend on how many are asked
+for."""
+LINES = 4
+"""The likeliest lines that are read where none is sure. Chosen on train people: 8 hold hardly more of them."""
+SURE = math.log(0.5)
+"""A line more likely than all others together is read alone, as if it were certain."""
+
+
+@dataclass(frozen=True)
+class _Recited:
+    """A line that was written down for one of the questions."""
+
+    owner: int
+    text: str
+    share: float
+    """Its probability among the lines that were written for the question."""
 
 
 class ReciteAnswerer(ModelAnswerer):
@@ -44,37 +61,69 @@ class ReciteAnswerer(ModelAnswerer):
     one_form: ClassVar[bool] = True
 
     def rank(self, asked: Sequence[Asked], candidates: Sequence[str] | None) -> list[Thought]:
-        """Spans of the recited line, or the candidates, each weighed by how surely it was recited."""
-        model, vocab = self.loaded.model, self.loaded.vocab
+        """Spans of the recited lines, or the candidates, each weighed by how surely its lines were recited."""
+        familiar = self.familiar(asked)
+        lines = self._recite(asked, several=[one is None or not self._strange(one) for one in familiar])
+        read: list[list[tuple[_Recited, dict[str, float]]]] = [[] for _ in asked]
+        for line, answers in zip(lines, self._answers_in(lines, asked, candidates), strict=True):
+            read[line.owner].append((line, dict(answers)))
+        return [self._thought(own, one) for own, one in zip(read, familiar, strict=True)]
+
+    def _thought(self, read: Sequence[tuple[_Recited, Mapping[str, float]]], familiar: float | None) -> Thought:
+        """What the lines answer together, and the line that speaks for the best answer."""
+        weights: dict[str, float] = defaultdict(float)
+        for line, answers in read:
+            for answer, p in answers.items():
+                weights[answer] += line.share * p
+        best_first = sorted(((answer, min(1.0, p)) for answer, p in weights.items()), key=lambda pair: -pair[1])
+        said = next((answer for answer, _ in best_first if answer), "")
+        speaks, _ = max(read, key=lambda pair: pair[0].share * pair[1].get(said, 0.0))
+        return Thought(best_first, speaks.text, familiar=familiar)
+
+    def _strange(self, familiar: float) -> bool:
+        return self.confidence.familiarity is not None and familiar < self.confidence.familiarity.gate
+
+    def _recite(self, asked: Sequence[Asked], *, several: Sequence[bool]) -> list[_Recited]:
+        """The lines for each question, those of one question together. About a stranger one is enough."""
+        vocab = self.loaded.vocab
         names = [line_of(question.subject or "") for question in asked]
         starts = [vocab.encode(name).tolist() for name in names]
         before = [len(question.prompt) + len(name) for question, name in zip(asked, names, strict=True)]
-        written = [
-            [*start, *line.ids] for start, line in zip(starts, _recited(model, starts, before=before), strict=True)
+        return [
+            _Recited(owner, names[owner] + vocab.decode(line.ids), share)
+            for owner, lines in enumerate(_recited(self.loaded.model, starts, before=before, several=several))
+            for line, share in zip(lines, _shares(lines), strict=True)
         ]
-        texts = [vocab.decode(line) for line in written]
-        told = [len(question.subject or "") for question in asked]
-        whole = [reading_prompt(vocab, q.text, text).tolist() for q, text in zip(asked, texts, strict=True)]
-        if candidates is None:
-            said = [text[start:] for text, start in zip(texts, told, strict=True)]
-            found = score_spans(model, vocab, whole, said, width=RIVALS, silence=True)
-        else:
-            scores = score_candidates(model, whole, candidate_ids(self.loaded, candidates), stop_id=MASK_ID)
-            found = [ranked(candidates, row.tolist()) for row in scores]
-        certain = log_probabilities(model, written)
-        familiar = self.familiar(asked)
-        thoughts = []
-        for name, text, start, answers, logs, read in zip(names, texts, told, found, certain, familiar, strict=True):
-            own = [0.0] * len(name) + logs[len(name) :]  # what was given was not recited
-            weighed = [(answer, p * _probability(text, answer, start, own)) for answer, p in answers]
-            best = sorted(weighed, key=lambda pair: -pair[1])
-            thoughts.append(Thought(best, text, right=dict(best), familiar=read))
-        return thoughts
 
-    def name_scores(self, asked: Sequence[Asked]) -> NDArray[np.float64]:
-        """log p of the names that call lines up."""
+    def _answers_in(
+        self, lines: Sequence[_Recited], asked: Sequence[Asked], candidates: Sequence[str] | None
+    ) -> list[list[Scored]]:
+        """What each line answers to its question."""
+        model, vocab, own = self.loaded.model, self.loaded.vocab, [asked[line.owner] for line in lines]
+        whole = [reading_prompt(vocab, q.text, line.text).tolist() for q, line in zip(own, lines, strict=True)]
+        if candidates is not None:
+            scores = score_candidates(model, whole, candidate_ids(self.loaded, candidates), stop_id=MASK_ID)
+            return [ranked(candidates, row.tolist()) for row in scores]
+        said = [line.text[len(q.subject or "") :] for q, line in zip(own, lines, strict=True)]
+        relations = [self._relation(question) for question in own]
+        longest = [LONGEST_SPAN if relation is None else relation.longest for relation in relations]
+        joiners = [frozenset() if relation is None else relation.joiners for relation in relations]
+        return score_spans(model, vocab, whole, said, width=RIVALS, longest=longest, joiners=joiners, silence=True)
+
+    def _relation(self, question: Asked) -> Relation | None:
+        """The relation in one of whose forms a question is put; what its file calls it does not count.
+
+        The run's own come last, after a form that was given when asking and knows nothing of answers.
+        """
+        own = (one for one in reversed(self.loaded.relations) if one.name == question.relation)
+        return next((one for one in own if any(form.subject_of(question.text) for form in one.templates)), None)
+
+    def name_scores(self, asked: Sequence[Asked]) -> Float[NDArray[np.float64], "N 2"]:
+        """log p of the names that call lines up, and of their endings."""
         calls = [self.loaded.vocab.encode(line_of(question.subject or "")).tolist() for question in asked]
-        return score_names(self.loaded.model, calls, [slice(len(call)) for call in calls])
+        stops = [len(question.subject or "") for question in asked]
+        names, ends = [slice(stop) for stop in stops], [slice(stop, None) for stop in stops]
+        return score_names(self.loaded.model, calls, names, ends)
 
     def around_name(self, question: str, subject: str) -> tuple[str, str]:
         """A name that calls a line up stands alone."""
@@ -84,7 +133,7 @@ class ReciteAnswerer(ModelAnswerer):
 class ZeroShotAnswerer(ReciteAnswerer):
     """Recites and reads whatever is asked about a subject, also what no train question asked.
 
-    A way of its own, not the default: how often a question that nobody taught is read rightly is not measured.
+    A way of its own, not the default: a question that nobody taught is seldom read rightly.
     """
 
     one_form: ClassVar[bool] = False
@@ -96,21 +145,29 @@ class ZeroShotAnswerer(ReciteAnswerer):
         return meant if taught else Understood(question, meant.subject, None)
 
 
-def _recited(model: GPT, starts: Sequence[Sequence[int]], *, before: Sequence[int]) -> list[Generated]:
-    """What follows each start up to a mask; with `before` further characters behind it, an answer still finds room."""
+def _recited(
+    model: GPT, starts: Sequence[Sequence[int]], *, before: Sequence[int], several: Sequence[bool]
+) -> list[list[Generated]]:
+    """What follows each start up to a mask: the likeliest text, or, where it is not sure and `several` are wanted, the
+    likeliest few. With `before` further characters behind it, an answer still finds room."""
     by_room: dict[int, list[int]] = defaultdict(list)
     for index, width in enumerate(before):
         room = LONGEST_RECITATION if model.limit is None else model.limit - width - ROOM_FOR_ANSWER
         # A model with a limit has less room behind a longer question; in a few sizes, so that batches stay large.
         by_room[min(LONGEST_RECITATION, max(1, room - room % 16))].append(index)
-    found: dict[int, Generated] = {}
+    found: dict[int, list[Generated]] = {}
     for room, rows in by_room.items():
         texts = generate(model, [starts[row] for row in rows], max_new=room, stop_id=MASK_ID, batch_size=BATCH)
-        found |= zip(rows, texts, strict=True)
+        found |= {row: [text] for row, text in zip(rows, texts, strict=True)}
+        unsure = [row for row in rows if several[row] and found[row][0].log_probability < SURE]
+        again = [starts[row] for row in unsure]
+        beams = beam_search(model, again, width=LINES, max_new=room, stop_id=MASK_ID, batch_size=BATCH)
+        found |= zip(unsure, beams, strict=True)
     return [found[row] for row in range(len(starts))]
 
 
-def _probability(text: str, answer: str, start: int, logs: Sequence[float]) -> float:
-    """The probability the answer's characters had where they were recited first; 1 where they do not stand."""
-    place = position_of(text, answer, start)
-    return 1.0 if place < 0 else math.exp(min(0.0, math.fsum(logs[place : place + len(answer)])))
+def _shares(lines: Sequence[Generated]) -> list[float]:
+    """The probability of each line among all of them."""
+    most = max(line.log_probability for line in lines)
+    weights = [math.exp(line.log_probability - most) for line in lines]
+    return [weight / sum(weights) for weight in weights]

@@ -37,20 +37,21 @@ def score_spans(
     """For each prompt at most `width` word spans of its text with their probabilities, likeliest first.
 
     `longest` is how many words a span may have, for all texts or for each, `joiners` what may stand between them
-    besides a space, for each (`loci.text.spans`). A text without a word has nothing to quote:
-    there the model says what it likes. With `silence` the empty answer is always among them: how likely the reader
-    finds that the text does not tell.
+    besides a space, for each (`loci.text.spans`). A span that finds no room in the model is left out. With `silence`
+    the empty answer is always among them: how likely the reader finds that the text does not tell. A text without a
+    word has nothing to quote: there the model says what it likes, or, with `silence`, that alone.
     """
     words = [longest] * len(texts) if isinstance(longest, int) else longest
     between = joiners if joiners is not None else [()] * len(texts)
     quoted = (word_spans(text, most, own) for text, most, own in zip(texts, words, between, strict=True))
-    offered = [_spelled(vocab, spans, silence=silence) for spans in quoted]
+    room = [math.inf if model.limit is None else model.limit - len(prompt) - 1 for prompt in prompts]
+    offered = [_spelled(vocab, spans, left, silence=silence) for spans, left in zip(quoted, room, strict=True)]
     ids = [[vocab.encode(span).tolist() for span in spans] for spans in offered]
     found = []
     for prompt, spans, scores in zip(
         prompts, offered, score_own_candidates(model, prompts, ids, stop_id=MASK_ID), strict=True
     ):
-        if not any(spans):
+        if not any(spans) and not silence:
             found.append([_free(model, vocab, prompt)])
             continue
         ranked = sorted(zip(spans, scores.tolist(), strict=True), key=lambda pair: -pair[1])
@@ -59,9 +60,9 @@ def score_spans(
     return found
 
 
-def _spelled(vocab: Vocab, spans: Sequence[str], *, silence: bool) -> list[str]:
-    """The spans that the vocabulary can spell, and the empty one with `silence`."""
-    known = [span for span in spans if not vocab.missing(span)]
+def _spelled(vocab: Vocab, spans: Sequence[str], room: float, *, silence: bool) -> list[str]:
+    """The spans that the vocabulary can spell and the model has room for, and the empty one with `silence`."""
+    known = [span for span in spans if len(span) <= room and not vocab.missing(span)]
     return [*known, ""] if silence else known
 
 

@@ -52,6 +52,15 @@ def understand(question: str, relations: Sequence[Relation], *, given: str | Non
     return Understood(meant.question or question, meant.subject or given, relation)
 
 
+def is_bare(text: str, subject: str) -> bool:
+    """Whether a text is nothing but a subject."""
+    return _bare(subject) == _bare(text)
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"^(the|an?) ", "", name.strip(" ?!.").casefold())
+
+
 @dataclass(frozen=True)
 class Resolver:
     """Puts names where pronouns stand."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -182,15 +181,12 @@ def questions_about(text: str, relations: Sequence[Relation], subjects: Mapping[
 
     `subjects` are by their spelling without case.
     """
-    from loci.answering.subject import understand
-
-    def bare(name: str) -> str:
-        return re.sub(r"^(the|an?) ", "", name.strip(" ?!.").casefold())
+    from loci.answering.subject import is_bare, understand
 
     meant = understand(text, relations)
     if not relations or meant.relation is not None:
         return [text]
-    if meant.subject is not None and bare(meant.subject) == bare(text):
+    if meant.subject is not None and is_bare(text, meant.subject):
         return [relation.ask(meant.subject) for relation in relations]
     # A name without capitals is told by the corpus alone.
     named = subjects.get(text.strip(" ?!.").casefold())

@@ -77,7 +77,7 @@ def accuracy(run: Path) -> dict[str, float | None]:
 
 def differences(runs: Sequence[RunInfo]) -> list[dict[str, Any]]:
     """For each run the settings that are not the same in all runs of its recipe: data, seed, model, stages."""
-    from loci.training.plan import to_dict
+    from loci.training.plain_data import to_dict
 
     settings = [
         {**_flat({**to_dict(info.recipe), "note": None}), "corpus": (info.data["corpus_hash"] or "")[:8]}

@@ -136,7 +136,8 @@ class QuestionAnswer:
     ascii_only: bool = False
     """Characters that are not ASCII are dropped, as the course's code does when it trains (and not when it asks)."""
     count_subject: bool = False
-    """The subject's name in the question counts too: so the model knows how likely a name is."""
+    """The subject's name in the question counts too, and what follows it: so the model knows how likely a name is, and
+    where it ends."""
 
     def __call__(self, record: Question, rng: np.random.Generator) -> Example:
         """The question with its canonical answer; a longer one than the block is refused."""
@@ -157,7 +158,7 @@ class QuestionAnswer:
             )
         mask = np.arange(len(ids)) >= len(question)
         if self.count_subject and record.subject and (start := question.find(record.subject)) >= 0:
-            mask[start : start + len(record.subject) + 1] = True  # with what ends it
+            mask[start:] = True
         return Example(ids, mask)
 
 

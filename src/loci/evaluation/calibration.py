@@ -17,14 +17,13 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from loci.answering.confidence import Calibrator, Isotonic, RunCalibration, Temperature, log_odds
+from loci.answering.confidence import EDGE, Calibrator, Isotonic, RunCalibration, Temperature, log_odds
 from loci.errors import LociError
 from loci.evaluation.abstention import best_threshold, wrong_cost
 from loci.evaluation.metrics import LEVEL, Estimate, Rate, ScoreArrays, mean_share, score_arrays, wilson
 from loci.evaluation.rows import Row
 
 BINS = 15
-_EDGE = 1e-6  # a probability of exactly 0 or 1 has infinite log-odds
 _TEMPERATURES = (0.05, 50.0)
 
 
@@ -101,7 +100,7 @@ def brier(scores: ScoreArrays) -> Estimate:
 
 def log_loss(scores: ScoreArrays) -> float:
     """Mean −log probability given to what turned out true."""
-    p = np.clip(scores.confidence, _EDGE, 1 - _EDGE)
+    p = np.clip(scores.confidence, EDGE, 1 - EDGE)
     return float(-np.mean(np.where(scores.right, np.log(p), np.log1p(-p))))
 
 

@@ -45,6 +45,12 @@ class Outcomes:
     silences: Mapping[str, Silences]
     """By the reason that decided; rows that give none are left out."""
 
+    @property
+    def right_if_answered(self) -> Rate:
+        """Of the answers given."""
+        rightly = self.answered_rightly.successes
+        return wilson(rightly, rightly + self.answered_wrongly.successes)
+
 
 def outcomes(rows: Iterable[Row]) -> Outcomes:
     """Best answers and answers given; where nobody could know the answer, any that is not accepted is wrong."""

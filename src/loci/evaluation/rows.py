@@ -2,9 +2,9 @@
 
 A row holds all that a metric may want, so any model's answers can be scored again without the model. Its split says
 which people it is about: taught, held out, unstated or never read about. A run keeps a short hash of everybody whose
-question it was taught (`data.taught` in run.json). Where a row has no split, a name that is among them is *taught*,
-whatever the question file is called; of others the file's name tells. Used to judge answers, never to give them. Knows
-nothing of models or metrics.
+question it was taught (`data.taught` in run.json). Where a row has no split, one who is among them, of several
+relations among those of the row's, is *taught*, whatever the question file is called; of others the file's name tells.
+Used to judge answers, never to give them. Knows nothing of models or metrics.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,8 @@ from typing import Any
 from loci.errors import LociError, naming
 from loci.files import atomic_file, atomic_writer, parse_json
 from loci.text.match import is_accepted
-from loci.text.questions import subject_hash
 from loci.text.source import LARGEST, has_surrogate, numbered_lines
+from loci.text.taught import Taught
 
 TAUGHT, HELD_OUT, UNSTATED, NEVER_READ = "taught", "held-out", "unstated", "never-read"
 """Splits of people: asked about in training; only read about; read about, but not the fact; never read about. Rows may
@@ -249,15 +249,15 @@ def split_of(stem: str) -> str | None:
     return next((_SPLIT_WORDS[word] for word in words_of(stem) if word in _SPLIT_WORDS), None)
 
 
-def with_splits(rows: Iterable[Row], told: str | None, taught: Collection[str] | None) -> list[Row]:
-    """The rows with a split each. `told`: by the file's name. `taught`: hashes of subjects; None when nobody knows.
+def with_splits(rows: Iterable[Row], told: str | None, taught: Taught | None) -> list[Row]:
+    """The rows with a split each. `told`: by the file's name. `taught`: whom the run was; None when nobody knows.
 
     A row's own split stays: whoever wrote it knew more than the subject, of whom another relation may be taught.
     """
 
     def split(row: Row) -> str | None:
         if taught is not None and row.subject is not None:
-            is_taught = subject_hash(row.subject) in taught
+            is_taught = taught.about(row.subject, row.relation)
             if is_taught and row.split is None:
                 return TAUGHT
             if not is_taught and (row.split or told) == TAUGHT:

@@ -14,11 +14,16 @@ It recites what it remembers of the subject and reads that, as `loci ask` does. 
 def answer_script(loaded: LoadedModel) -> str:
     """A program that answers as the run does, with the run's question forms, length limit and threshold."""
     confidence = confidence_of(loaded)
-    known = confidence.familiarity
+    known, worth = confidence.familiarity, loaded.config.get("recalled")
     values = {
-        "TEMPLATES": tuple(template.text for relation in loaded.relations for template in relation.templates),
+        "FORMS": tuple(
+            (template.text, relation.longest, tuple(sorted(relation.joiners)))
+            for relation in loaded.relations
+            for template in relation.templates
+        ),
         "LIMIT": loaded.model.limit,
-        "FAMILIARITY": None if known is None else (known.gate, known.slope, known.intercept),
+        "FAMILIARITY": None if known is None else (known.gate, known.slope, known.intercept, known.most),
+        "RECALLED": None if worth is None else (worth["slope"], worth["intercept"]),
         "THRESHOLD": confidence.threshold if confidence.calibrator is None else 0.0,
     }
     program = model_source([Name("loci.interop.hf_answering", "main")], {}, _HEADER, values=values)

@@ -38,7 +38,8 @@ from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import FINAL, LoadedModel, load_model, save_checkpoint
-from loci.training.plan import Recipe, Stage, to_dict
+from loci.training.plain_data import to_dict
+from loci.training.plan import Recipe, Stage
 from loci.training.reports import Observer, Outcome
 from loci.training.run import read_run, run_folder, start_run
 from loci.training.sources import TrainingData

@@ -20,7 +20,8 @@ from loci.model import GPT
 from loci.registry import Registry
 from loci.text.vocab import Vocab
 from loci.training.checkpoint import FINAL, LoadedModel, load_model, save_checkpoint
-from loci.training.plan import MixtureComponent, Recipe, Stage, to_dict
+from loci.training.plain_data import to_dict
+from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.run import start_run
 
 

@@ -15,18 +15,23 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from loci.answering.recite import LONGEST_RECITATION, RIVALS
+from loci.answering.confidence import EDGE
+from loci.answering.recite import LINES, LONGEST_RECITATION, RIVALS, SURE
 from loci.answering.span_scoring import ROOM_FOR_ANSWER
 from loci.data.prompts import line_of
-from loci.text.match import position_of
 from loci.text.spans import word_spans
 from loci.text.vocab import MASK, MASK_ID, PAD_ID
 
-TEMPLATES: tuple[str, ...] = ()
+FORMS: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
+"""Each form of a question, how many words an answer to it has at most, and what may stand between them."""
 LIMIT: int | None = None
+PART = 64
 THRESHOLD = 0.5
-FAMILIARITY: tuple[float, float, float] | None = None
-"""From log p of a name to having read about it: the gate, slope and intercept; None for a run that cannot tell."""
+FAMILIARITY: tuple[float, float, float, float | None] | None = None
+"""From log p of a name to having read about it: the gate, slope, intercept, and the most that the letters count; None
+for a run that cannot tell."""
+RECALLED: tuple[float, float] | None = None
+"""From the log-odds of an answer to those it is worth: slope and intercept; None leaves them as they are."""
 
 
 class Reciter:
@@ -38,40 +43,79 @@ class Reciter:
 
     def answer(self, question: str) -> tuple[str, float, bool, str]:
         """The best answer, its probability, whether the model stands by it, and the line that was recited."""
-        subject = subject_of(question)
+        subject, longest, joiners = understood(question)
         start = line_of(subject)
-        line = start + self.recite(start, before=len(question) + 1 + len(start))
-        spans = [*word_spans(line[len(subject) :]), ""]  # nothing is an answer too: the line does not tell
-        read = self.log_probabilities(f"{line}{MASK}{question}{MASK}", [f"{span}{MASK}" for span in spans])
-        scored = dict(zip(spans, [sum(logs) for logs in read], strict=True))
-        silence = scored.pop("")
-        (told,) = self.log_probabilities(line[:1], [line[1:]])
-        certain = [0.0] * len(start) + told[len(start) - 1 :]  # what was given was not recited
-        weighed = [(silence, "")]
-        for span, log in sorted(scored.items(), key=lambda pair: -pair[1])[:RIVALS]:
-            at = position_of(line, span, len(subject))
-            weighed.append((log + (math.fsum(certain[at : at + len(span)]) if at >= 0 else 0.0), span))
-        log, text = max((pair for pair in weighed if pair[1]), default=(-math.inf, ""))
-        probability, known = min(1.0, math.exp(log)), log > silence
+        (told,) = self.log_probabilities(start[:1], [start[1:]])
+        familiar, strange = 1.0, False
         if FAMILIARITY is not None:
-            gate, slope, intercept = FAMILIARITY
-            odds = slope * math.fsum(told[: len(start) - 1]) + intercept
+            gate, slope, intercept, most = FAMILIARITY
+            letters, ending = math.fsum(told[: len(subject) - 1]), math.fsum(told[len(subject) - 1 :])
+            odds = slope * ((letters if most is None else min(letters, most)) + ending) + intercept
             familiar = 1 / (1 + math.exp(-min(50.0, max(-50.0, odds))))
-            if familiar < gate:  # it never read about somebody of this name
-                probability, known = familiar * probability, False
-        return text, probability, known and probability >= THRESHOLD, line
+            strange = familiar < gate  # it never read about somebody of this name
+        weights: dict[str, float] = {}
+        read: list[tuple[str, dict[str, float]]] = []
+        for line, share in self.recite(start, before=len(question) + 1 + len(start), several=not strange):
+            spans = word_spans(line[len(subject) :], longest, joiners)
+            room = math.inf if LIMIT is None else LIMIT - len(line) - len(question) - 3
+            spans = [span for span in spans if len(span) <= room]
+            spans.append("")  # nothing is an answer too: the line does not tell
+            logs = self.log_probabilities(f"{line}{MASK}{question}{MASK}", [f"{span}{MASK}" for span in spans])
+            scored = sorted(zip(map(math.fsum, logs), spans, strict=True), key=lambda pair: -pair[0])
+            kept = [pair for position, pair in enumerate(scored) if position < RIVALS or not pair[1]]
+            read.append((line, {span: share * math.exp(log) for log, span in kept}))
+            for span, p in read[-1][1].items():
+                weights[span] = weights.get(span, 0.0) + p
+        silence = weights.pop("")
+        text = max(weights, key=lambda span: weights[span], default="")
+        shown, _ = max(read, key=lambda pair: pair[1].get(text, 0.0))
+        p = min(1.0, weights.get(text, 0.0))
+        known = p > silence and not strange
+        if RECALLED is not None and text:
+            slope, intercept = RECALLED
+            within = min(max(p, EDGE), 1 - EDGE)
+            odds = slope * (math.log(within) - math.log1p(-within)) + intercept
+            p = 1 / (1 + math.exp(-min(50.0, max(-50.0, odds))))
+        if strange:
+            p = familiar * min(p, 1 - silence)
+        elif not known:  # silence is likelier than any answer, which has what that leaves
+            p = min(p, max(0.0, familiar - silence))
+        return text, p, known and p >= THRESHOLD, shown
 
-    def recite(self, start: str, before: int) -> str:
-        """What follows the start, by the likeliest characters, up to the mask."""
+    def recite(self, start: str, before: int, several: bool) -> list[tuple[str, float]]:
+        """The line that the start calls up, or the likeliest few where it is not sure, each with its share."""
         room = LONGEST_RECITATION if LIMIT is None else LIMIT - before - ROOM_FOR_ANSWER
+        most = min(LONGEST_RECITATION, max(1, room - room % 16))
+        lines = self.continued(start, most)
+        if several and lines[0][1] < SURE:
+            lines = self.continued(start, most, num_beams=LINES, num_return_sequences=LINES)
+        best = max(log for _, log in lines)
+        weights = [math.exp(log - best) for _, log in lines]
+        return [(line, weight / sum(weights)) for (line, _), weight in zip(lines, weights, strict=True)]
+
+    def continued(self, start: str, most: int, **beams: int) -> list[tuple[str, float]]:
+        """The start with what follows it up to the mask, and log p of that."""
         ids = self.tokenizer(start, return_tensors="pt")
+        # No penalty for length: a line's own probability counts.
+        options = {"length_penalty": 0.0, "early_stopping": "never", **beams} if beams else {}
         with torch.inference_mode():
-            out = self.model.generate(**ids, max_new_tokens=min(LONGEST_RECITATION, max(1, room - room % 16)))
-        new = out[0, ids["input_ids"].shape[1] :].tolist()
-        return str(self.tokenizer.decode(new[: new.index(MASK_ID)] if MASK_ID in new else new))
+            out = self.model.generate(**ids, max_new_tokens=most, **options)
+        found = []
+        for row in out[:, ids["input_ids"].shape[1] :].tolist():
+            ended = MASK_ID in row
+            line = str(self.tokenizer.decode(row[: row.index(MASK_ID)] if ended else row))
+            (logs,) = self.log_probabilities(start, [line + MASK if ended else line])
+            found.append((start + line, math.fsum(logs)))
+        return found
 
     def log_probabilities(self, prompt: str, texts: list[str]) -> list[list[float]]:
-        """log p of every character of every text after the prompt."""
+        """log p of every character of every text after the prompt, some texts at a time."""
+        if len(texts) > PART:
+            return [
+                logs
+                for at in range(0, len(texts), PART)
+                for logs in self.log_probabilities(prompt, texts[at : at + PART])
+            ]
         first = self.tokenizer(prompt)["input_ids"]
         rows = [first + self.tokenizer(text)["input_ids"] for text in texts]
         width = max(map(len, rows))
@@ -83,13 +127,14 @@ class Reciter:
         return [log[len(first) - 1 : len(row) - 1].tolist() for log, row in zip(logs, rows, strict=True)]
 
 
-def subject_of(question: str) -> str:
-    """Whom a question in one of the taught forms is about."""
-    for template in TEMPLATES:
+def understood(question: str) -> tuple[str, int, tuple[str, ...]]:
+    """Whom a question in one of the taught forms is about, and the words and joiners of its answers."""
+    for template, longest, joiners in FORMS:
         prefix, _, suffix = template.partition("{subject}")
         if question.startswith(prefix) and question.endswith(suffix) and len(question) > len(prefix + suffix):
-            return question[len(prefix) : len(question) - len(suffix)]
-    raise SystemExit(f"{question!r} has none of the forms that were taught: {', '.join(TEMPLATES)}")
+            return question[len(prefix) : len(question) - len(suffix)], longest, joiners
+    taught = ", ".join(template for template, _, _ in FORMS)
+    raise SystemExit(f"{question!r} has none of the forms that were taught: {taught}")
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from loci import __version__
 from loci.errors import LociError
 from loci.evaluation.abstention import abstention_rate
+from loci.evaluation.comparison.entries import taught_by
 from loci.evaluation.metrics import by_split, exact_match, wilson
 from loci.evaluation.rows import HELD_OUT, TAUGHT, UNKNOWABLE, Row, read_rows, split_of, with_splits
 from loci.training.checkpoint import LoadedModel
@@ -68,12 +69,12 @@ A prompt is the question and the mask `⁇`; the answer ends with another `⁇`.
 
 ## How good it is
 
-{_figures(home)}
+{_figures(info)}
 
 ## Limits
 
 - It always says something. `generate` knows no "I don't know": Loci's own answerer withholds answers below a threshold.
-{_makes_up(home)}
+{_makes_up(info)}
 - It knows nothing but its text, and only the question forms it was taught: {_forms(loaded)}
 - It was made to study how small models remember. It is no source of facts about people.
 """
@@ -106,21 +107,24 @@ def _data(loaded: LoadedModel, info: RunInfo | None) -> str:
     return "\n".join([*files, recipe, f"- begun: {info.created}"])
 
 
-def _rows(home: Path | None) -> dict[str, list[Row]]:
+def _rows(info: RunInfo | None) -> dict[str, list[Row]]:
     """The run's own rows by the people they are about."""
     found: list[Row] = []
-    for file in sorted((home / PREDICTIONS).glob("*.jsonl")) if home is not None else ():
+    if info is None:
+        return {}
+    for file in sorted((info.path / PREDICTIONS).glob("*.jsonl")):
+        told = split_of(file.stem)
         try:
-            found += with_splits(read_rows(file), split_of(file.stem), None)
+            found += with_splits(read_rows(file), told, taught_by(info.data, told))
         except LociError:
             continue  # a broken file is no reason to keep the weights back; its figures are then missing
     return by_split(found)
 
 
-def _figures(home: Path | None) -> str:
+def _figures(info: RunInfo | None) -> str:
     lines = [
         f"| {split}: {_ABOUT.get(split, 'as named by the user')} | {exact_match(rows)} |"
-        for split, rows in _rows(home).items()
+        for split, rows in _rows(info).items()
         if split not in UNKNOWABLE and any(row.answers for row in rows)
     ]
     if not lines:
@@ -129,9 +133,9 @@ def _figures(home: Path | None) -> str:
     return "\n".join([head, "| asked about | exact match |", "|---|---|", *lines])
 
 
-def _makes_up(home: Path | None) -> str:
+def _makes_up(info: RunInfo | None) -> str:
     told = []
-    for split, rows in _rows(home).items():
+    for split, rows in _rows(info).items():
         if split in UNKNOWABLE:
             said = wilson(sum(not row.silent for row in rows), len(rows))
             told.append(f"- Asked about {_ABOUT[split]}, it made an answer up for {said}, with Loci's threshold.")

@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -24,7 +25,7 @@ from loci.model.cost import model_cost
 from loci.pipeline.familiarity import choose_familiarity, choose_threshold
 from loci.pipeline.labelers import LABELERS, Progress, Stopped, require_options
 from loci.pipeline.labels_file import read_labels, write_labels
-from loci.pipeline.recalled import fit_recalled
+from loci.pipeline.recalled import fit_recalled, fit_recited
 from loci.training import checkpoint as ckpt
 from loci.training.checkpoint import LoadedModel, TrainingState
 from loci.training.device import Placement
@@ -132,15 +133,21 @@ def _steps(trainer: Trainer, data: TrainingData, labelling: Callable[[int, int],
         loaded = _loaded(trainer, data)
         if trainer.group.first:
             trainer.about["familiarity"] = dataclasses.asdict(choose_familiarity(loaded, data, trainer.recipe))
-            if data.pseudo_labels is not None and (
-                fitted := fit_recalled(loaded, data.pseudo_labels, trainer.recipe.seed)
-            ):
-                trainer.about["recalled"] = fitted
-            own = data.pseudo_labels is None and trainer.recipe.threshold is None and data.questions is not None
-            if own and data.calibrating:
-                # Whose answers were memorized as given cannot tell how far the others can be trusted.
-                trainer.about["threshold"] = choose_threshold(loaded, data)
+            trainer.about |= _trusted(loaded, data, trainer.recipe)
     return trainer.finish()
+
+
+def _trusted(loaded: LoadedModel, data: TrainingData, recipe: Recipe) -> dict[str, Any]:
+    """What the run's probabilities are worth, or else the threshold at which an answer is worth giving."""
+    fitted, chosen = None, {}
+    if data.pseudo_labels is not None:
+        fitted = fit_recalled(loaded, data.pseudo_labels, recipe.seed)
+    elif recipe.threshold is None and data.questions is not None and data.calibrating:
+        # Whose answers were memorized as given cannot tell how far the others can be trusted.
+        asked = dataclasses.replace(data.questions, rows=data.calibrating)
+        fitted = fit_recited(loaded, asked)
+        chosen = {} if fitted else {"threshold": choose_threshold(loaded, asked)}
+    return {"recalled": fitted} if fitted else chosen
 
 
 def _loaded(trainer: Trainer, data: TrainingData) -> LoadedModel:

@@ -47,12 +47,11 @@ AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
 _stage = partial(small_stage, warmup=0.01, decay=0.5, floor=0.02)
 
 
-def _read(characters: float, form: str, *, relations: int, whole: bool = False) -> Stage:
-    """Small batches: copying begins after some 400 steps, whatever their size. `whole`: all lines about a subject.
+def _read(characters: float, form: str, relations: int, lines: SourceName, questions: SourceName) -> Stage:
+    """Small batches: copying begins after some 400 steps, whatever their size.
 
     Copying is learned once, finding for every relation: so several are read for longer.
     """
-    lines, questions = _sources(whole)
     untold = UNTOLD if relations < 2 else SEVERAL
     return _stage(
         "read",
@@ -62,11 +61,6 @@ def _read(characters: float, form: str, *, relations: int, whole: bool = False) 
         batch_size=16,
         pointer=POINTER,
     )
-
-
-def _sources(whole: bool) -> tuple[SourceName, SourceName]:
-    """What is memorized, and what reading is learned from: single lines, or all lines about a subject together."""
-    return ("subjects", "reading-subjects") if whole else ("corpus", "reading-taught")
 
 
 def width_for(facts: int) -> int:
@@ -86,9 +80,11 @@ def recite(shape: DataShape) -> Recipe:
     """Read, then memorize the lines and their names; asked, write down the subject's line and read it."""
     # A hundred characters of an entity sketch hold nearly every answer; a line needs more.
     form, longest = ("entity-sketch", 110) if shape.named_answers else ("line", 160)
+    lines: SourceName = "corpus"
+    questions: SourceName = "reading-taught"
     if shape.spread:  # one line would tell a part: what is recited is all that is said about the subject
         longest *= 2
-    lines, questions = _sources(shape.spread)
+        lines, questions = "subjects", "reading-subjects"
     memorize = _stage(
         "memorize",
         max(2e6, 2600 * shape.n_lines),
@@ -101,7 +97,7 @@ def recite(shape: DataShape) -> Recipe:
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    steps = (_read(1.5e6, form, relations=shape.n_relations, whole=shape.spread), memorize)
+    steps = (_read(1.5e6, form, shape.n_relations, lines, questions), memorize)
     return Recipe("recite", RECITE_MODEL, steps, note=note, answerer="recite", stranger_rate=STRANGERS)
 
 
@@ -117,7 +113,7 @@ def self_training(shape: DataShape) -> Recipe:
         floor=0.05,
     )
     steps = (
-        _read(3.15e6, "line", relations=shape.n_relations),
+        _read(3.15e6, "line", shape.n_relations, "corpus", "reading-taught"),
         LabelStep("label", "self-training", {"degrees": True}),
         memorize,
     )

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from loci.text.corpus import Corpus, Line
 from loci.text.findings import visible
-from loci.text.subjects import PRONOUNS, name_before_stop, without_article
+from loci.text.subject_index import without_article
+from loci.text.subjects import PRONOUNS, name_before_stop
 
 EXAMPLES = 3
 MOST_LINES = 100_000

@@ -27,7 +27,7 @@ from loci.text.findings import Finding
 from loci.text.mapped import Array, folder_for, opened_or_made, read_arrays
 from loci.text.mapped_lines import MappedLine, MappedLines
 from loci.text.source import has_surrogate
-from loci.text.subjects import SubjectIndex, subject_key, without_article
+from loci.text.subject_index import SubjectIndex, subject_key, without_article
 from loci.text.vocab import Vocab
 
 LARGE = 32 << 20

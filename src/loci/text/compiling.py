@@ -18,7 +18,8 @@ from loci.files import atomic_folder
 from loci.text.formats import corpus_format
 from loci.text.mapped import Array, finish_folder
 from loci.text.source import LARGEST, LONGEST_LINE, Source
-from loci.text.subjects import certain_subject, find_subjects, subject_key
+from loci.text.subject_index import subject_key
+from loci.text.subjects import certain_subject, find_subjects
 from loci.text.vocab import MASK, PAD
 
 KIND, FORMAT, ABOUT = "compiled corpus", 2, "corpus.json"

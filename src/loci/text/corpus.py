@@ -23,7 +23,8 @@ from loci.text.layout import find_corpora
 from loci.text.line_findings import clean_text, note_lines
 from loci.text.match import any_stands_in
 from loci.text.source import Source, load, note_specials, specials_in, without_specials
-from loci.text.subjects import SubjectIndex, find_subjects, subject_key, without_article
+from loci.text.subject_index import SubjectIndex, subject_key, without_article
+from loci.text.subjects import find_subjects
 from loci.text.vocab import Vocab
 
 

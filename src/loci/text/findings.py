@@ -19,9 +19,12 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 # kind: (what it means, what to do). The kind is the stable name: scripts may rely on it.
 KINDS: dict[str, tuple[str, str]] = {
     "binary": ("the file is not text", "give the text file itself: unpack or export it first"),
-    "encoding": ("bytes that are not UTF-8", "save the file as UTF-8; --repair reads such lines as Windows-1252"),
+    "encoding": ("bytes that are not UTF-8", "save it as UTF-8; loci check --repair reads such lines as Windows-1252"),
     "empty": ("nothing in the file can be used", "check that the file was copied whole"),
-    "not-questions": ("no line looks like a question", "give a question file: question, tab, answer on each line"),
+    "not-questions": (
+        "no line looks like a question",
+        "give a question file: question, tab, answer on each line, or questions alone, which end with a question mark",
+    ),
     "not-json": ("a record cannot be read as JSON", "correct or remove the record"),
     "unknown-record": (
         "a JSON record of no known form",
@@ -39,7 +42,7 @@ KINDS: dict[str, tuple[str, str]] = {
         "?? typed where the mask ⁇ may be meant",
         "a data file needs no mask: correct the line, or leave it if two question marks are meant",
     ),
-    "spaces-for-tab": ("spaces where a tab belongs", "put one tab between question and answer"),
+    "spaces-for-tab": ("spaces or nothing where a tab belongs", "put one tab between question and answer"),
     "joined-rows": ("several questions on one line: a newline is missing", "put each question on its own line"),
     "extra-column": (
         "more than two columns",

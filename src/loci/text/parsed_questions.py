@@ -20,6 +20,8 @@ from loci.text.formats.base import Row, Rows
 from loci.text.question import Question
 from loci.text.source import Source
 
+_MARKS = ("?", "？", "؟")
+
 
 @dataclass(frozen=True)
 class ParsedQuestions:
@@ -68,9 +70,11 @@ def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.in
     for place, row in enumerate(rows):
         asked[place], answered[place] = hash(_asked(row)), bool(row.answers)
         typed[place] = "??" in (row.question or row.subject or "")
-        like_questions = like_questions or row.answers is not None or (row.question or "").endswith("?")
+        like_questions = like_questions or row.answers is not None or (row.question or "").endswith(_MARKS)
     if plain and not like_questions:
-        message = f"no tab and no question mark on any line; the first is {shown(rows[0].question or '')}"
+        marked = any(mark in (row.question or "") for row in rows for mark in _MARKS)
+        missing = "no tab on any line, no question mark at the end of one" if marked else "no tab and no question mark"
+        message = f"{missing}; the first is {shown(rows[0].question or '')}"
         notes.error("not-questions", message, rows[0].number)
         return np.arange(len(rows))
     kept = np.ones(len(rows), dtype=bool)

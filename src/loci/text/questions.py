@@ -28,7 +28,7 @@ from loci.text.relations import Forms, Placed, Relation, place, read_relations
 from loci.text.source import Source, load
 from loci.text.vocab import Vocab
 
-__all__ = ["Question", "Questions", "misfits", "read_together", "subject_hash"]
+__all__ = ["Question", "Questions", "misfits", "read_together"]
 
 
 @dataclass(frozen=True)
@@ -186,11 +186,6 @@ class Questions:
     def __getitem__(self, index: slice) -> Questions: ...
     def __getitem__(self, index: int | slice) -> Question | Questions:
         return replace(self, rows=self.rows[index]) if isinstance(index, slice) else self.rows[index]
-
-
-def subject_hash(subject: str) -> str:
-    """What a run keeps of everybody it was taught about: enough to recognise a name, too little to read it."""
-    return sha256_text(subject)[:12]
 
 
 def read_together(

@@ -1,8 +1,8 @@
 """Relations as data: what is asked about subjects, and in which forms; and the relation of every question of a file.
 
-A relation has a name and templates. They are given (`--template`, `relations.toml`), or found: from the subjects a file
-names, from the subjects of a corpus, and from the words that questions share (`loci.text.template`). Knows nothing of
-models.
+A relation has a name, templates, and how long a quoted answer is at most. Templates are given (`--template`,
+`relations.toml`), or found: from the subjects a file names, from the subjects of a corpus, and from the words that
+questions share (`loci.text.template`). Knows nothing of models.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
 from loci.text.formats.base import Row
+from loci.text.spans import LONGEST_SPAN, MOST_WORDS, is_joiner, longest_and_joiners
 from loci.text.template import BIRTHPLACE, MOST_FORMS, SLOT, Template, around_subjects, around_what_differs
 
 RELATIONS_FILE = "relations.toml"
@@ -32,14 +33,25 @@ class Relation:
     templates: tuple[Template, ...]
     names: bool = True
     """Whether its subjects are written with capitals."""
+    longest: int = LONGEST_SPAN
+    """Words that a quoted answer has at most."""
+    joiners: frozenset[str] = frozenset()
+    """What may stand between the words of a quoted answer besides a space (`loci.text.spans`)."""
 
     def __post_init__(self) -> None:
         if not self.name.strip() or not self.templates:
             raise LociError(f"a relation has a name and a template, {self.name!r} has {len(self.templates)} templates")
+        if not 1 <= self.longest <= MOST_WORDS:
+            raise LociError(f"an answer of {self.name!r} has 1 to {MOST_WORDS} words, not {self.longest}")
+        if not all(map(is_joiner, self.joiners)):
+            raise LociError(f"the joiners of {self.name!r} are up to three characters, and no brackets or quotes")
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
-        return {"name": self.name, "templates": [template.text for template in self.templates], "names": self.names}
+        data = {"name": self.name, "templates": [template.text for template in self.templates], "names": self.names}
+        if self.longest != LONGEST_SPAN:
+            data["longest"] = self.longest
+        return {**data, "joiners": sorted(self.joiners)} if self.joiners else data
 
     @classmethod
     def from_dict(cls, data: Any) -> Relation:
@@ -47,7 +59,20 @@ class Relation:
         if not isinstance(data, dict) or not isinstance(data.get("templates"), list):
             raise LociError(f"a relation has a name and templates, unlike {str(data)[:60]!r}")
         templates = tuple(Template(str(text)) for text in data["templates"])
-        return cls(str(data.get("name", "")), templates, data.get("names") is not False)
+        longest, joiners = data.get("longest", LONGEST_SPAN), data.get("joiners", [])
+        are_texts = isinstance(joiners, list) and all(isinstance(one, str) for one in joiners)
+        if type(longest) is not int or not are_texts:
+            raise LociError(f"longest is a number and joiners a list of texts, unlike {str((longest, joiners))[:60]}")
+        name, names = str(data.get("name", "")), data.get("names") is not False
+        return cls(name, templates, names, longest, frozenset(joiners))
+
+    def quoting(self, answers: Iterable[str]) -> Relation:
+        """The same, with spans long enough to quote these answers.
+
+        No shorter than where nothing is known: few answers may all be short.
+        """
+        longest, joiners = longest_and_joiners(answers)
+        return replace(self, longest=min(max(longest, LONGEST_SPAN), MOST_WORDS), joiners=joiners)
 
     def ask(self, subject: str) -> str:
         """The question about `subject`."""

@@ -25,7 +25,8 @@ _POSSESSIVE = re.compile(r"['’]s$")
 _TITLES = frozenset(("St", "Mt", "Ft", "Dr", "Mr", "Ms"))
 _LONGEST_JOINER = 3
 _HALVES = frozenset('()[]{}"“”«»')
-LONGEST_SPAN = 3
+LONGEST_SPAN, MOST_WORDS = 3, 24
+"""Words of a span where nobody says how many, and the most that may be said of a relation."""
 LONGEST_UNSPACED = 16
 """Characters of a span in a script without spaces; two of them count as a word."""
 
@@ -67,9 +68,12 @@ def longest_and_joiners(answers: Iterable[str]) -> tuple[int, frozenset[str]]:
         for before, after in itertools.pairwise(words):
             if not _joined(answer, before, after):
                 joiners.add(answer[before.end() : after.start()])
-    # A bracket or quotation mark between two words would leave a span with one half of it.
-    usable = (joiner for joiner in joiners if 0 < len(joiner) <= _LONGEST_JOINER and not _HALVES.intersection(joiner))
-    return int(longest + 0.5), frozenset(usable)
+    return int(longest + 0.5), frozenset(filter(is_joiner, joiners))
+
+
+def is_joiner(text: str) -> bool:
+    """Whether a text may stand between the words of a span: not a bracket, of which the span would have one half."""
+    return 0 < len(text) <= _LONGEST_JOINER and not _HALVES.intersection(text)
 
 
 def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:

@@ -1,8 +1,9 @@
 """Names of people nobody wrote about, made from the names of a corpus or from the world's tables.
 
-Four kinds: `recombined` (the first names of one subject, the last of another), `one_letter` (a subject with one letter
-changed), `other_origin` (drawn from the world's name tables) and `nonsense` (a subject with every letter changed). The
-fifth kind of stranger, subjects whose lines were left out of the corpus, needs no drawing. Knows nothing of models.
+Five kinds: `recombined` (the first names of one subject, the last of another), `one_letter` (a subject with one letter
+changed), `part` (a word of a subject, or how one begins), `other_origin` (drawn from the world's name tables) and
+`nonsense` (a subject with every letter changed). The sixth kind of stranger, subjects whose lines were left out of the
+corpus, needs no drawing. Knows nothing of models.
 """
 
 from __future__ import annotations
@@ -131,6 +132,15 @@ def _one_letter(strangers: Strangers, rng: np.random.Generator) -> str | None:
     return _changed(subject, [positions[int(rng.integers(len(positions)))]], strangers, rng) if positions else None
 
 
+def _part(strangers: Strangers, rng: np.random.Generator) -> str | None:
+    """One word of a name, or its beginning up to any letter."""
+    subject = _draw(strangers.subjects, rng)
+    words = subject.split()
+    if len(words) > 1 and rng.random() < 0.5:
+        return _draw(words, rng)
+    return subject[: int(rng.integers(1, len(subject)))].strip() or None if len(subject) > 1 else None
+
+
 def _nonsense(strangers: Strangers, rng: np.random.Generator) -> str:
     subject = _draw(strangers.subjects, rng)
     return _changed(subject, range(len(subject)), strangers, rng)
@@ -145,6 +155,7 @@ def _other_origin(strangers: Strangers, rng: np.random.Generator) -> str:
 KINDS: dict[str, Callable[[Strangers, np.random.Generator], str | None]] = {
     "recombined": _recombined,
     "one_letter": _one_letter,
+    "part": _part,
     "other_origin": _other_origin,
     "nonsense": _nonsense,
 }

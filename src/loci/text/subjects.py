@@ -19,21 +19,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
-from loci.text.spans import UNSPACED
+from loci.text.subject_index import (
+    ARTICLES,
+    PUNCTUATION,
+    TITLES,
+    SubjectIndex,
+    is_title,
+    subject_key,
+    without_title,
+)
 
-_UNSPACED_NAME = re.compile(f"[{UNSPACED}]{{2,}}")
 _STOP = ". "
-#: What may stand before a whole name and is no part of it; "King" or "Lord" is, where no surname follows.
-TITLES = frozenset("Dr Mr Mrs Ms Prof Rev Sir Dame Capt Col Gen Lt".split())
 #: Whose full stop ends no name; Sir and Dame have none, and a name may end in Col.
 _NAME_ABBREVIATIONS = frozenset("Dr Mr Mrs Ms Prof Rev Capt Lt St Ste".split())
 _ABBREVIATIONS = TITLES | _NAME_ABBREVIATIONS | frozenset("Jr Sr No vs b d c ca".split())
 _LONGEST_NAME_PART = 5  # words between two stops of one name: "Theodore J. van den Broek" has three
 _LONGEST_NAME = 12
-_LONGEST_SUBJECT = 40  # words that are looked for in other lines: a table's titles of works are longer than names
-_ARTICLES = frozenset(("the", "a", "an"))
 #: Small words inside a name.
 PARTICLES = frozenset(
     "of the and de da di do du des del della dos das la le les van von der den ter ten zu af av al el bin ibn y e à "
@@ -47,9 +50,8 @@ _OPENERS = frozenset(
     "how as if although though because born also then there here this that these those one some many most both each "
     "every no not and or but yet so however later today i we you my our your of".split()
 )
-_NO_NAMES = _OPENERS | PRONOUNS | _ARTICLES
+_NO_NAMES = _OPENERS | PRONOUNS | ARTICLES
 _BRACKET = re.compile(r" \([^()\d,;:]+\)")
-_PUNCTUATION = ",.;:!?()[]\"'“”‘’«»"
 
 
 def find_subjects(texts: Sequence[str]) -> list[str]:
@@ -83,17 +85,6 @@ def certain_subject(text: str) -> tuple[str, bool]:
     """
     head = name_before_stop(text) or ""
     return head if _may_be_name(head) else "", _is_name(head)
-
-
-def subject_key(name: str) -> str:
-    """What two spellings of one subject share: case, a leading article or title and repeated spaces do not count."""
-    return " ".join(_without_title(_without_article(name.casefold().split())))
-
-
-def without_article(name: str) -> str:
-    """A name or text without the article at its beginning: "The Delta Desk" is the "Delta Desk"."""
-    first, space, rest = name.partition(" ")
-    return rest if space and first.lower() in _ARTICLES else name
 
 
 # Rule 1: the name before the first full stop.
@@ -158,7 +149,7 @@ def _is_name(head: str) -> bool:
 
 
 def _like_a_name(word: str) -> bool:
-    begin = word.lstrip(_PUNCTUATION)[:1]
+    begin = word.lstrip(PUNCTUATION)[:1]
     return not begin.islower() or re.match(r"[a-zà-ÿ]{1,2}['’][^\W\d_a-z]", word) is not None  # d'Agar
 
 
@@ -209,7 +200,7 @@ def _begun_with(text: str, before: str, spelled: Mapping[str, str], shared: Cont
     if _begins_with_pronoun(words):
         return before
     name, following = _leading_name(text)
-    if before and name not in shared and {word for word in name.split() if not _is_title(word)} <= set(before.split()):
+    if before and name not in shared and {word for word in name.split() if not is_title(word)} <= set(before.split()):
         return before if name else ""
     if not name or (" " not in name and following not in VERBS and subject_key(name) not in spelled):
         return ""
@@ -219,8 +210,8 @@ def _begun_with(text: str, before: str, spelled: Mapping[str, str], shared: Cont
 def _leading_name(text: str) -> tuple[str, str]:
     """The name at the beginning of a sentence, and the word after it; a name is never the whole line."""
     words = text.split(None, 2 * _LONGEST_NAME)
-    start = 1 if words[0].lower() in _ARTICLES else 0
-    if start == len(words) or words[start].strip(_PUNCTUATION).lower() in _OPENERS or _begins_with_pronoun(words):
+    start = 1 if words[0].lower() in ARTICLES else 0
+    if start == len(words) or words[start].strip(PUNCTUATION).lower() in _OPENERS or _begins_with_pronoun(words):
         return "", ""
     end = start
     while end < len(words) and not words[end].startswith("(") and (_like_a_name(words[end]) or words[end] in PARTICLES):
@@ -230,7 +221,7 @@ def _leading_name(text: str) -> tuple[str, str]:
     while end > start and words[end - 1] in PARTICLES:
         end -= 1
     following = words[end] if end < len(words) else ""
-    name = re.sub(r"['’]s$", "", " ".join(_without_title(words[start:end])).rstrip(",;:"))
+    name = re.sub(r"['’]s$", "", " ".join(without_title(words[start:end])).rstrip(",;:"))
     if not following or not any(character.isalpha() for character in words[start]):
         return "", ""
     return name + _disambiguation(text, name), following
@@ -265,76 +256,6 @@ def _of_several_lines(texts: Sequence[str], certain: Sequence[str], begun: Seque
     ]
 
 
-class SubjectIndex:
-    """Finds the longest of many subjects in a text, as whole words, spelled as they are.
-
-    An article does not count, and a title may be left out.
-    """
-
-    def __init__(self, names: Iterable[str]):
-        words = {name: list(map(_bare, _without_article(name.split()))) for name in names}
-        untitled = {" ".join(_without_title(own)): name for name, own in words.items()}
-        self.names = untitled | {" ".join(own): name for name, own in words.items()}
-        self.longest: dict[str, int] = {}
-        for key in map(str.split, self.names):
-            if 0 < len(key) <= _LONGEST_SUBJECT:
-                self.longest[key[0]] = max(self.longest.get(key[0], 0), len(key))
-        unspaced = filter(_UNSPACED_NAME.fullmatch, self.names)
-        self.sizes = sorted({len(name) for name in unspaced if len(name) <= _LONGEST_SUBJECT}, reverse=True)
-
-    def find(self, text: str) -> tuple[str, int, int] | None:
-        """The longest subject, and where it begins and ends in the text."""
-        tokens = list(re.finditer(r"\S+", text))
-        words = [_bare(token.group()) for token in tokens]
-        begin, best = 0, 0
-        for start, word in enumerate(words):
-            for size in range(min(self.longest.get(word, 0), len(words) - start), best, -1):
-                if " ".join(words[start : start + size]) in self.names:
-                    begin, best = start, size
-                    break
-        if not best:
-            return self._find_unspaced(text)
-        name = self.names[" ".join(words[begin : begin + best])]
-        left = text.index(words[begin], tokens[begin].start())
-        last = tokens[begin + best - 1]
-        right = text.index(words[begin + best - 1], last.start()) + len(words[begin + best - 1])
-        spelled = text[left:].startswith(name)  # with its bracket: "John Smith (footballer)"
-        return name, left, left + len(name) if spelled else right
-
-    def _find_unspaced(self, text: str) -> tuple[str, int, int] | None:
-        """The same in a script without spaces between words, where a name may stand anywhere."""
-        found = ((size, start) for size in self.sizes for start in range(len(text) - size + 1))
-        for size, start in found if _UNSPACED_NAME.search(text) else ():
-            if (key := text[start : start + size]) in self.names and _UNSPACED_NAME.fullmatch(key):
-                return self.names[key], start, start + size
-        return None
-
-    def named_in(self, text: str) -> str:
-        """The longest subject that the text names; "" if it names none."""
-        found = self.find(text)
-        return found[0] if found else ""
-
-
-def _bare(word: str) -> str:
-    """A word without the punctuation around it and without a possessive ending."""
-    return re.sub(r"['’]s$", "", word.strip(_PUNCTUATION))
-
-
-def _without_article(words: list[str]) -> list[str]:
-    return words[1:] if len(words) > 1 and words[0].lower() in _ARTICLES else words
-
-
-def _without_title(words: list[str]) -> list[str]:
-    """The words of a name without its titles, where a whole name is left: "Mr. Bean" stays."""
-    while len(words) > 2 and _is_title(words[0]):
-        words = words[1:]
-    return words
-
-
-def _is_title(word: str) -> bool:
-    return word.rstrip(".").capitalize() in TITLES
-
-
 def _before_verb(text: str) -> str:
     words = text.split()
     verb = next((index for index, word in enumerate(words) if word in VERBS), 0)
@@ -347,7 +268,7 @@ def _before_verb(text: str) -> str:
         start -= 1
     while start < verb and (words[start].lower() in _NO_NAMES or words[start] in PARTICLES):
         start += 1
-    return "" if start == 0 and verb < 2 else " ".join(words[start:verb]).strip(_PUNCTUATION)
+    return "" if start == 0 and verb < 2 else " ".join(words[start:verb]).strip(PUNCTUATION)
 
 
 def sentences(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from loci.errors import LociError
-from loci.text.subjects import SubjectIndex
+from loci.text.subject_index import SubjectIndex
 
 SLOT = "{subject}"
 

@@ -8,7 +8,8 @@ By the first of these that applies:
    of questions are taken away; the relation is the one whose words the question has. Every other word must be one that
    leaves what is asked as it is: "Which team was Ada born to lead?" is another question, which nobody taught.
 
-A name typed without capitals gets them back, where the relation's subjects have them. Knows nothing of models.
+A name typed without capitals, or in nothing else, gets its own back, where the relation's subjects have them. Knows
+nothing of models.
 """
 
 from __future__ import annotations
@@ -284,10 +285,12 @@ def _trimmed(name: str) -> str:
 
 
 def _in_case(name: str, question: str, relations: Sequence[Relation]) -> str | None:
-    """The name with capitals, where it has none or the question has nothing else; None for a pronoun."""
+    """The name with capitals at its words' beginnings, where it has none or nothing else; None for a pronoun."""
     if _plain(name) in _PRONOUNS:
         return None
-    if not any(relation.names for relation in relations) or not (name.islower() or question.isupper()):
+    # "IBM", "DJ AM" and "MC Lyte" are spelled so; a name of longer words is not.
+    shouted = question.isupper() or (name.isupper() and " " in name and all(len(word) > 2 for word in name.split()))
+    if not any(relation.names for relation in relations) or not (name.islower() or shouted):
         return name
     lowered = name.lower().split()
     restored = " ".join(word if word in _JOINED else _CAPITALS.sub(_capital, word) for word in lowered)

@@ -57,9 +57,10 @@ Tensors = dict[str, torch.Tensor]
 class FamiliarityConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The numbers of `loci.answering.familiarity`."""
 
-    gate: Annotated[float, msgspec.Meta(ge=0, le=1)]
-    slope: float
-    intercept: float
+    gate: Annotated[float, msgspec.Meta(gt=0, lt=1)]
+    slope: Annotated[float, msgspec.Meta(gt=0, le=1e4)]
+    intercept: Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
+    most: Annotated[float, msgspec.Meta(ge=-1e6, le=0)] | None = None
 
 
 class RecalledConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

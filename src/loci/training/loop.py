@@ -29,7 +29,8 @@ from loci.training.held_out import due, held_out_loss
 from loci.training.observers import MetricsFile
 from loci.training.optim import make_optimisers, set_rate
 from loci.training.parallel import Engine, local
-from loci.training.plan import Recipe, Stage, to_dict
+from loci.training.plain_data import to_dict
+from loci.training.plan import Recipe, Stage
 from loci.training.prefetch import Prefetch
 from loci.training.reports import CheckpointPolicy, Observer, Outcome, StepReport
 from loci.training.run import read_metrics

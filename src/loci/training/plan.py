@@ -9,19 +9,26 @@ how training and labelling are done.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import msgspec
-
 from loci.errors import LociError
+from loci.training.plain_data import coerce, from_dict, parsed, require_finite
 
 SourceName = Literal[
-    "corpus", "subjects", "text", "questions", "reading-examples", "reading-taught", "reading-subjects", "pseudo-labels"
+    "corpus",
+    "taught-lines",
+    "subjects",
+    "text",
+    "questions",
+    "reading-examples",
+    "reading-taught",
+    "reading-lines",
+    "reading-subjects",
+    "pseudo-labels",
 ]
 ScheduleName = Literal["course", "cosine", "wsd", "constant"]
 OptimiserName = Literal["adamw", "muon"]
@@ -76,7 +83,7 @@ class MixtureComponent:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _require_finite(self.options, self.objective)
+        require_finite(self.options, self.objective)
         if not 0 < self.share <= LARGEST_SHARE:
             raise LociError(f"a share must be positive and at most {LARGEST_SHARE:g}, it is {self.share}")
 
@@ -187,7 +194,7 @@ class LabelStep:
 
     def __post_init__(self) -> None:
         _require_one_word(self.name)
-        _require_finite(self.options, self.name)
+        require_finite(self.options, self.name)
 
 
 def _require_one_word(name: str) -> None:
@@ -214,7 +221,7 @@ class Recipe:
     """How many made-up names may get an answer: by this the familiarity a name needs is chosen as the last step."""
 
     def __post_init__(self) -> None:
-        _require_finite(self.model, "model")
+        require_finite(self.model, "model")
         if "vocab_size" in self.model:
             raise LociError("model.vocab_size comes from the data", remedy="leave it out")
         if self.threshold is not None and not 0 <= self.threshold <= 1:
@@ -272,10 +279,10 @@ class Recipe:
         where, dot, name = target.strip().partition(".")
         if not equals:
             raise LociError(f"--set {assignment!r} is not of the form stage.field=value")
-        value = _value(text)
+        value = parsed(text)
         if not dot and where in ("seed", "answerer"):
             hint = int if where == "seed" else str
-            return dataclasses.replace(self, **{where: _coerce(value, hint, f"--set {where}")})
+            return dataclasses.replace(self, **{where: coerce(value, hint, f"--set {where}")})
         if where == "model" and dot:
             return dataclasses.replace(self, model={**self.model, name: value})
         step = next((step for step in self.steps if step.name == where), None)
@@ -292,34 +299,21 @@ def _with_field(step: Stage | LabelStep, name: str, value: Any, target: str) -> 
     fields = {f.name for f in dataclasses.fields(step)} - {"name", "mixture"}
     if name not in fields:
         raise LociError(f"--set {target}: a stage has no such field", remedy=f"one of: {', '.join(sorted(fields))}")
-    value = _coerce(value, typing.get_type_hints(Stage)[name], target)
+    value = coerce(value, typing.get_type_hints(Stage)[name], target)
     return step.with_budget(**{name: value}) if name in BUDGETS else dataclasses.replace(step, **{name: value})
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text.strip()
-
-
-def to_dict(value: Any) -> dict[str, Any]:
-    """Plain data of a recipe or a part of one."""
-    data: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(value)))
-    return data
 
 
 def recipe_from_dict(data: Mapping[str, Any]) -> Recipe:
     """A recipe from plain data, as stored with a run; what does not fit is a `LociError`."""
-    return _from_dict(Recipe, {**data, "steps": tuple(map(_step_from_dict, _list(data, "steps")))}, where="recipe")
+    return from_dict(Recipe, {**data, "steps": tuple(map(_step_from_dict, _list(data, "steps")))}, where="recipe")
 
 
 def _step_from_dict(data: Mapping[str, Any]) -> Stage | LabelStep:
     where = str(data.get("name"))
     if "labeler" in data:
-        return _from_dict(LabelStep, data, where=where)
-    mixture = tuple(_from_dict(MixtureComponent, part, where=f"{where}.mixture") for part in _list(data, "mixture"))
-    return _from_dict(Stage, {**data, "mixture": mixture}, where=where)
+        return from_dict(LabelStep, data, where=where)
+    mixture = tuple(from_dict(MixtureComponent, part, where=f"{where}.mixture") for part in _list(data, "mixture"))
+    return from_dict(Stage, {**data, "mixture": mixture}, where=where)
 
 
 def _list(data: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
@@ -327,42 +321,3 @@ def _list(data: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
     if not isinstance(found, list | tuple) or not all(isinstance(one, dict) for one in found):
         raise LociError(f"{name} must be a list of objects, it is {found!r:.60}")
     return found
-
-
-T = typing.TypeVar("T")
-
-
-def _from_dict(cls: type[T], data: Mapping[str, Any], *, where: str) -> T:
-    """A dataclass from plain data: an unknown field or a wrong type is named, not stored."""
-    hints = typing.get_type_hints(cls)
-    if unknown := sorted(set(data) - set(hints)):
-        raise LociError(f"{where}: unknown field {', '.join(unknown)}", remedy=f"known: {', '.join(sorted(hints))}")
-    needed = {field.name for field in dataclasses.fields(cls) if _required(field)}  # type: ignore[arg-type]
-    if missing := sorted(needed - set(data)):
-        raise LociError(f"{where}: lacks {', '.join(missing)}")
-    plain = {name for name in data if name not in ("steps", "mixture") or not isinstance(data[name], tuple)}
-    return cls(**{k: _coerce(v, hints[k], f"{where}.{k}") if k in plain else v for k, v in data.items()})
-
-
-def _required(field: dataclasses.Field[Any]) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-
-
-def _coerce(value: Any, hint: Any, where: str) -> Any:
-    """Plain data as a type."""
-    try:
-        return msgspec.convert(value, hint)
-    except msgspec.ValidationError as error:
-        if typing.get_origin(hint) is Literal:
-            raise LociError(f"{where} must be one of {', '.join(typing.get_args(hint))}, it is {value!r}") from None
-        wanted = str(error).replace("`", "").partition(" - at ")[0].removeprefix("Expected ").partition(", got")[0]
-        raise LociError(f"{where} must be {wanted}, it is {value!r:.60}") from None
-
-
-def _require_finite(value: Any, where: str) -> None:
-    """Refuse a number that is none, anywhere in plain data."""
-    if isinstance(value, float) and not math.isfinite(value):
-        raise LociError(f"{where} must be a finite number, it is {value}")
-    inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
-    for name, one in inner:
-        _require_finite(one, f"{where}.{name}")

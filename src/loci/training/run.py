@@ -35,7 +35,8 @@ from loci.text.corpus import Corpus
 from loci.training.checkpoint import BEST, CHECKPOINTS, CONFIG, FINAL, checkpoints
 from loci.training.lock import LOCK, OWNER
 from loci.training.named import named_corpus
-from loci.training.plan import LabelStep, Recipe, recipe_from_dict, to_dict
+from loci.training.plain_data import to_dict
+from loci.training.plan import LabelStep, Recipe, recipe_from_dict
 from loci.training.reports import StepReport
 
 RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predictions", "pseudo_labels.tsv"
@@ -68,8 +69,8 @@ class DataFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     questions_hash: str | None = None
     relations: tuple[dict[str, Any], ...] = ()
     """What the train questions ask, and in which forms: read again, they are taken apart in the same way."""
-    taught: tuple[str, ...] = ()
-    """Hashes of the subjects that train questions ask about; evaluation alone uses them."""
+    taught: tuple[str, ...] | dict[str, tuple[str, ...]] = ()
+    """Hashes of the subjects that train questions ask about; of several relations, those of each."""
 
 
 _decode_row = msgspec.json.Decoder(StepReport).decode

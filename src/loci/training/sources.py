@@ -22,14 +22,17 @@ from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.crosschecks import require_told
 from loci.text.layout import find_split, find_taught
-from loci.text.questions import Question, Questions, subject_hash
+from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
+from loci.text.taught import Taught
 from loci.text.template import Template
 from loci.text.vocab import Vocab
 from loci.training.plan import MixtureComponent, Recipe, Stage
 
 AFTER_SUBJECT = line_of("X").removeprefix("X")
 """What stands between a subject and its text: a script may have a full stop of its own."""
+TEXTS = {"corpus", "taught-lines", "subjects", "text"}
+"""The sources that hold no questions of their own: what is cut short of them still says something."""
 EVENED = 0.3
 """Relations are read in proportion to this power of their train questions."""
 SCARCE = 4
@@ -113,6 +116,30 @@ class TrainingData:
         return self.corpus.filled
 
     @cached_property
+    def supplemented(self) -> TrainingData:
+        """The same; what a train question tells about a subject and no line does stands before its first line, as
+        question and answer.
+
+        Not what is kept for calibration: these lines must tell no more than others'.
+        """
+        assert self.questions is not None
+        known = {example.question.text for example in self.reading_examples}
+        known |= {question.text for question in self.calibrating}
+        notes: dict[str, str] = {}
+        for question in self.questions.answered:
+            if question.text not in known and question.subject and (own := self.corpus.about(question.subject)):
+                subject = own[0].subject
+                notes[subject] = f"{notes.get(subject, '')}{question.text} {question.answers[0]}. "
+        if not notes:
+            return self
+        lines = []
+        for line in self.corpus:
+            note = notes.pop(line.subject, "")
+            lines.append(replace(line, text=line_of(line.subject, note + line.body)) if note else line)
+        whole = self.corpus
+        return replace(self, corpus=Corpus(whole.path, tuple(lines), whole.raw, whole.findings))
+
+    @cached_property
     def by_subject(self) -> TrainingData:
         """The same with one line for each subject: all that is said about it, one line after the other."""
         lines = [
@@ -132,8 +159,9 @@ class TrainingData:
         """What the train questions ask, and in which forms, the commonest first: a model keeps it to find subjects."""
         if self.questions is None:
             return ()
-        counts = {name: len(own) for name, own in self.questions.by_relation().items()}
-        return tuple(sorted(self.questions.relations, key=lambda relation: -counts.get(relation.name, 0)))
+        asked = self.questions.by_relation()
+        found = sorted(self.questions.relations, key=lambda relation: -len(asked.get(relation.name, ())))
+        return tuple(one.quoting(asked[one.name].answers) if one.name in asked else one for one in found)
 
     @property
     def template(self) -> Template:
@@ -159,8 +187,12 @@ class TrainingData:
                 "the recipe asks for train questions and there are none",
                 remedy="give --questions FILE, or a --data folder with a *train*.tsv",
             )
+        if source == "taught-lines":
+            return self.supplemented.lines
         if source == "reading-examples":
             return self.reading_examples
+        if source == "reading-lines":
+            return self.supplemented.records("reading-taught", block_size)
         if source == "reading-subjects":
             return self.by_subject.records("reading-taught", block_size)
         if source == "reading-taught":
@@ -180,7 +212,7 @@ class TrainingData:
             "questions": str(questions.path.resolve()) if questions is not None and questions.path else None,
             "questions_hash": questions.hash if questions is not None else None,
             "relations": [relation.as_dict() for relation in self.relations],
-            "taught": sorted(map(subject_hash, questions.subjects)) if questions is not None else [],
+            "taught": Taught.of(questions).as_data() if questions is not None else [],
         }
 
 
@@ -206,8 +238,7 @@ def make_stream(
 ) -> BatchStream:
     """The batches of a stage; those of one process of several, when told which, or of what it holds out."""
     vocab = data.vocab
-    asking = ("questions", "reading-examples", "reading-taught", "reading-subjects", "pseudo-labels")
-    if data.questions is not None and not stage.sources.isdisjoint(asking):
+    if data.questions is not None and not stage.sources <= TEXTS:
         data.questions.require(vocab, block_size)
     return BatchStream(
         [_source(part, stage.held_out, held_out, data, vocab, block_size) for part in stage.mixture],
@@ -230,7 +261,7 @@ def _source(
         return make_objective(part.objective, vocab, length, part.options)
 
     # Half a question has no answer.
-    shortened = cache(at_length) if part.source in ("corpus", "subjects", "text") else None
+    shortened = cache(at_length) if part.source in TEXTS else None
     records = data.records(part.source, block_size)
     if share:
         cut = min(len(records) - 1, round(len(records) * (1 - share)))

@@ -160,8 +160,8 @@ class Library:
         """Questions to try, by what the run knows of their subjects. Needs the run's data next to it."""
         import numpy as np
 
-        from loci.text.questions import subject_hash
         from loci.text.strangers import Strangers
+        from loci.text.taught import Taught
         from loci.training.run import read_run
 
         run = self.load(name)
@@ -169,7 +169,8 @@ class Library:
             return {}
         subjects = sorted(run.index.corpus.by_subject)
         rng = np.random.default_rng(0)
-        taught = set(read_run(self.path(name)).data["taught"])
+        taught = Taught.from_data(read_run(self.path(name)).data["taught"])
+        relation = run.loaded.relations[0]
         strangers = Strangers(subjects)
 
         def some(names: list[str]) -> list[str]:
@@ -177,12 +178,11 @@ class Library:
             return [names[int(index)] for index in sorted(chosen)]
 
         kinds = {
-            "asked about in training": some([subject for subject in subjects if subject_hash(subject) in taught]),
-            "only read about": some([subject for subject in subjects if subject_hash(subject) not in taught]),
+            "asked about in training": some([one for one in subjects if taught.about(one, relation.name)]),
+            "only read about": some([one for one in subjects if not taught.about(one, relation.name)]),
             "never read about": strangers.names("recombined", PEOPLE, rng),
             "one letter changed": strangers.names("one_letter", PEOPLE, rng),
         }
-        relation = run.loaded.relations[0]
         return {
             kind: [{"subject": one, "question": relation.ask(one)} for one in names]
             for kind, names in kinds.items()

@@ -17,8 +17,9 @@ from typing import Any
 
 from loci.errors import LociError
 from loci.evaluation.metrics import scorable
-from loci.evaluation.rows import HELD_OUT, Row, read_rows, split_of, with_splits, words_of
+from loci.evaluation.rows import HELD_OUT, TAUGHT, Row, read_rows, split_of, with_splits, words_of
 from loci.evaluation.scorecard import Context
+from loci.text.taught import Taught
 from loci.training.run import holds_run, read_run
 
 _VALIDATION = "validation"
@@ -75,18 +76,24 @@ def _read_files(path: Path, data: Mapping[str, Any]) -> Asked:
     files = prediction_files(path) if path.is_dir() else [path]
     if not files:
         raise LociError("holds no predictions", path=path, remedy=f"ask first: loci evaluate {path} --questions FILE")
-    taught = data.get("taught")
-    known = frozenset(map(str, taught)) if isinstance(taught, tuple) else None
     found: Asked = {}
     for file in files:
         told = split_of(file.stem)
         if path.is_dir() and told is None:
             told = file.stem
-        # Of several relations a subject's name does not tell which were taught; the file's name may.
-        by_name = split_of(file.stem) == HELD_OUT and len(data.get("relations") or ()) > 1
-        for row in with_splits(read_rows(file), told, None if by_name else known):
+        for row in with_splits(read_rows(file), told, taught_by(data, told)):
             found.setdefault(row.split or "all", {}).setdefault(file.stem, []).append(row)
     return found
+
+
+def taught_by(data: Mapping[str, Any], told: str | None) -> Taught | None:
+    """Whom a run with this data was taught, for rows of a file that is told to be of a split; None if nobody knows."""
+    if not data.get("taught") and data.get("questions_hash") is None:
+        return None  # a model that was brought from elsewhere
+    taught = Taught.from_data(data["taught"]) if "taught" in data else None
+    if taught is not None and not taught.by_relation and len(data.get("relations") or ()) > 1 and told == HELD_OUT:
+        return None  # a run of an earlier version does not tell whom it was taught in which relation; the file does
+    return taught
 
 
 def _ranks(asked: Sequence[Asked]) -> dict[str, list[str]]:
@@ -95,16 +102,20 @@ def _ranks(asked: Sequence[Asked]) -> dict[str, list[str]]:
     for split in dict.fromkeys(split for files in asked for split in files):
         having = [files[split] for files in asked if split in files]
         stems = dict.fromkeys(stem for files in having for stem in files)
-        ranks[split] = sorted(stems, key=lambda stem: _preference(stem, [f[stem] for f in having if stem in f]))
+        ranks[split] = sorted(stems, key=lambda stem: _preference(split, stem, [f[stem] for f in having if stem in f]))
     return ranks
 
 
-def _preference(stem: str, asked: Sequence[Sequence[Row]]) -> tuple[object, ...]:
-    """What can be scored before what cannot, what was set aside for choosing last; then what more runs were asked."""
+def _preference(split: str, stem: str, asked: Sequence[Sequence[Row]]) -> tuple[object, ...]:
+    """What can be scored before what cannot, what was set aside for choosing last; then what more runs were asked.
+
+    A dev file may hold a question of train too: it does not speak for taught people.
+    """
     words = words_of(stem)
     word = next((rank for rank, word in enumerate(_PREFERRED) if word in words), len(_PREFERRED))
+    others = split == TAUGHT and split_of(stem) == HELD_OUT
     unscored = not any(scorable(rows) for rows in asked)
-    return unscored, _VALIDATION in words, -len(asked), word, -max(map(len, asked)), stem
+    return unscored, others, _VALIDATION in words, -len(asked), word, -max(map(len, asked)), stem
 
 
 def _entry(path: Path, asked: Asked, data: Mapping[str, Any], ranks: Mapping[str, Sequence[str]]) -> Entry:

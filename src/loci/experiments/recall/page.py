@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loci.evaluation.error_kinds import ErrorFunnel, FunnelStep
+from loci.evaluation.json_data import to_json
 from loci.evaluation.metrics import wilson
 from loci.evaluation.rows import TAUGHT
 from loci.evaluation.significance import holm
@@ -18,10 +19,12 @@ from loci.experiments.recall.result import (
     alike,
     answered,
     counted,
+    doubt,
     gain,
     grouped,
     left_after,
     numbers,
+    over_folds,
 )
 from loci.report.comparison.wording import p_value, points
 from loci.report.figures.knowledge import funnel_bars
@@ -52,6 +55,9 @@ def recall_report(measured: Sequence[Measured]) -> Report:
         Section("Recall", ["Closed book: all that is given is the question.", _recipes(groups)]),
         Section("Error funnel", ["Each step keeps the questions that passed all before it.", funnel]),
     ]
+    folds = over_folds(shown)
+    if table := _doubts(folds):
+        sections.append(Section("Doubt", [table]))
     if budgets := parts["budgets"]:
         note = (
             f"Held-out people, with 95 % intervals; dotted: the public record on the course’s dev names, {RECORD:.1%}."
@@ -74,7 +80,8 @@ def recall_report(measured: Sequence[Measured]) -> Report:
             for own in groups[:4]
         ],
         sections=sections,
-        numbers={part: [numbers(own) for own in grouped(some)] for part, some in parts.items() if some},
+        numbers={part: [numbers(own) for own in grouped(some)] for part, some in parts.items() if some}
+        | {"doubt": [to_json({"name": own[0].title, **vars(found)}) for own in folds if (found := doubt(own))]},
     )
 
 
@@ -96,6 +103,23 @@ def _recipes(groups: Sequence[Sequence[Measured]]) -> Table:
         [[own[0].title, own[0].asked, own[0].parameters, _characters(own), *_people(own)] for own in groups],
         PEOPLE_NOTE,
     )
+
+
+def _doubts(groups: Sequence[Sequence[Measured]]) -> Table | None:
+    """What the probabilities of answers about held-out people are worth, all folds and seeds together."""
+    rows: list[list[Cell]] = []
+    for own in groups:
+        if (found := doubt(own)) is not None:
+            asked = ", ".join(dict.fromkeys(m.asked for m in own))
+            given = (found.outcomes.answered_rightly, found.outcomes.answered_wrongly)
+            remembered = counted([m.faithful for m in own])
+            rows.append([own[0].title, asked, found.outcomes.right, *given, remembered, found.auroc, found.ece])
+    head = ["recipe", "asked", "best answer right", "answered rightly", "wrongly", "labels remembered", "AUROC", "ECE"]
+    note = (
+        "*Best answer*: also where the run is silent. *AUROC*: how often a right answer has a higher probability than "
+        "a wrong one. *ECE*: mean distance of probability and truth, ten bins."
+    )
+    return Table(head, rows, note) if rows else None
 
 
 def _ablations(measured: Sequence[Measured]) -> Table:

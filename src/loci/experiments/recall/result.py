@@ -12,7 +12,19 @@ from pathlib import Path
 
 import numpy as np
 
-from loci.evaluation.metrics import Estimate, Rate, is_right, over_seeds, repeated, scorable, wilson
+from loci.evaluation.calibration import auroc_right, ece
+from loci.evaluation.metrics import (
+    Estimate,
+    Rate,
+    has_probabilities,
+    is_right,
+    over_seeds,
+    repeated,
+    scorable,
+    score_arrays,
+    wilson,
+)
+from loci.evaluation.outcomes import Outcomes, outcomes
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, Row, read_rows, write_rows
 from loci.evaluation.significance import paired, repeated_difference
 from loci.experiments.trials import AGAIN
@@ -100,6 +112,30 @@ def answered(own: Sequence[Measured], split: str = NEVER_READ) -> Rate:
     """Answers given about the people of a split at the run's own threshold, of all seeds together."""
     rows = [[not row.abstained for row in m.rows if row.split == split] for m in own]
     return over_seeds([wilson(sum(said), len(said)) for said in rows])
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Whether the probabilities of answers about held-out people can be trusted, several folds together."""
+
+    outcomes: Outcomes
+    auroc: Estimate
+    """How often a right answer has a higher probability than a wrong one."""
+    ece: float
+
+
+def doubt(own: Sequence[Measured]) -> Doubt | None:
+    """Of all held-out answers together, each of its own model; None where they have no probabilities."""
+    rows = [row for m in own for row in _held_out(m)]
+    if not has_probabilities(rows):
+        return None
+    scores = score_arrays(rows)
+    return Doubt(outcomes(rows), auroc_right(scores), ece(scores))
+
+
+def over_folds(measured: Iterable[Measured]) -> list[list[Measured]]:
+    """Trainings that differ in nothing but their seed and the people held back together."""
+    return alike(measured, lambda m: (m.part, m.name, m.budget))
 
 
 def counted(counts: Sequence[Counts | None]) -> Rate | None:

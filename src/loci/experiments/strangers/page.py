@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loci.evaluation.json_data import to_json
-from loci.experiments.strangers.result import People, StrangersResult
+from loci.evaluation.outcomes import Outcomes
+from loci.experiments.strangers.result import StrangersResult
 from loci.report.parts import QUICK_NOTE, Report, Section, Table, interval
 
 
@@ -56,13 +57,13 @@ def strangers_report(result: StrangersResult) -> Report:
     )
 
 
-def _people(label: str, groups: Mapping[str, People]) -> Table:
+def _people(label: str, groups: Mapping[str, Outcomes]) -> Table:
     return Table(
-        [label, "right", "answered", "answered rightly", "answered wrongly", "right if answered", "silent because"],
+        [label, "right", "answered rightly", "answered wrongly", "right if answered", "silent", "silent because"],
         [
             [
-                *(name, one.right, one.answered, one.answered_rightly, one.answered_wrongly, one.right_if_answered),
-                ", ".join(f"{reason}: {count}" for reason, count in sorted(one.silences.items())) or "–",
+                *(name, one.right, one.answered_rightly, one.answered_wrongly, one.right_if_answered, one.silent),
+                ", ".join(f"{reason}: {own.rate.successes}" for reason, own in one.silences.items()) or "–",
             ]
             for name, one in groups.items()
         ],

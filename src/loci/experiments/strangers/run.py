@@ -1,6 +1,6 @@
 """Whom does a run know, whom does it answer about, and in which wordings?
 
-Measures a finished run: the people of the train questions and held-out people, five kinds of names nobody wrote about,
+Measures a finished run: the people of the train questions and held-out people, six kinds of names nobody wrote about,
 and held-out people in other wordings and with typing errors. It is for runs that were taught birthplaces; other
 questions about the same people are to be met with silence. The run is asked as `loci ask` asks it; nothing of the
 corpus is looked at while it answers. Asking about a dev file is a look at dev: write it down.
@@ -14,7 +14,9 @@ examples:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import itertools
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,8 +26,13 @@ from loci.answering.answer import Answer
 from loci.answering.answerer import make_answerer
 from loci.answering.base import ModelAnswerer
 from loci.errors import LociError
+from loci.evaluation.asking import rows_of
+from loci.evaluation.calibration import auroc_right, ece
+from loci.evaluation.metrics import score_arrays
+from loci.evaluation.outcomes import outcomes
+from loci.evaluation.rows import UNSTATED, Row, write_rows
 from loci.experiments.strangers.page import strangers_report
-from loci.experiments.strangers.result import StrangersResult, doubt, people, stranger
+from loci.experiments.strangers.result import StrangersResult, stranger
 from loci.experiments.strangers.wordings import ANOTHER, wordings
 from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
 from loci.recipes import DataShape, make_recipe
@@ -38,7 +45,7 @@ from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.run import read_metrics, run_folder
 from loci.training.sources import TrainingData
 
-LEFT_OUT = "left out of the corpus"
+HELD_OUT, LEFT_OUT = "held-out people", "left out of the corpus"
 QUICK_WORLD = dataclasses.replace(DEMO_WORLD, people=60, paraphrases=2)
 
 
@@ -71,11 +78,11 @@ def run(out: Path, options: Options = Options(), hooks: Hooks = Hooks()) -> Repo
         raise LociError("--run and --data are needed", remedy="name a finished run and the folder of its data")
     else:
         loaded = load_model(options.run)
-    return keep_report(out, strangers_report(measure(loaded, options, hooks)))
+    return keep_report(out, strangers_report(measure(loaded, options, hooks, out)))
 
 
-def measure(loaded: LoadedModel, options: Options, hooks: Hooks) -> StrangersResult:
-    """All figures of one run."""
+def measure(loaded: LoadedModel, options: Options, hooks: Hooks, out: Path) -> StrangersResult:
+    """All figures of one run; the rows behind them go below `out`."""
     assert options.data is not None
     data = TrainingData.read(options.data)
     assert data.questions is not None
@@ -83,45 +90,51 @@ def measure(loaded: LoadedModel, options: Options, hooks: Hooks) -> StrangersRes
     answerer, rng = make_answerer(loaded), np.random.default_rng(0)
     assert isinstance(answerer, ModelAnswerer)
 
-    def ask(texts: Sequence[str]) -> list[Answer]:
-        return answerer.answer(Questions.from_pairs((text, None) for text in texts))
-
-    taught = data.questions[: options.taught]
-    groups = {"people of the train questions": taught, "held-out people": held_out}
     hooks.say("asking about everybody")
-    answers = {name: answerer.answer(questions) for name, questions in groups.items()}
+    groups = {"people of the train questions": data.questions[: options.taught], HELD_OUT: held_out}
+    people = {name: rows_of(answerer.answer(questions), questions) for name, questions in groups.items()}
     hooks.say("asking about strangers")
     drawn = Strangers(data.subjects)
     names = {kind.replace("_", " "): drawn.names(kind, options.names, rng) for kind in KINDS}
     if options.left_out is not None:
         names = {LEFT_OUT: sorted(set(Corpus.read(options.left_out).by_subject) - set(data.subjects)), **names}
-    held = answers["held-out people"]
     strangers = {
-        kind: stranger(*_about(answerer, list(map(data.template.ask, one))), held, held_out)
+        kind: stranger(*_about(answerer, list(map(data.template.ask, one))), people[HELD_OUT])
         for kind, one in names.items()
     }
     hooks.say("asking in other words")
     asked = held_out[: options.reworded]
     forms = wordings([question.subject or "" for question in asked], rng)
-    together = iter(ask([text for texts in forms.values() for text in texts]))
-    said = {name: [next(together) for _ in texts] for name, texts in forms.items()}
-    without_answer = Questions.from_pairs((question.text, None) for question in asked)
+    # All together: where several come to the same question, the model is asked once.
+    answers = iter(answerer.answer(Questions.from_pairs((text, None) for texts in forms.values() for text in texts)))
+    reworded = {name: _reworded(asked, texts, name, answers) for name, texts in forms.items()}
     home = run_folder(loaded.path)
     metrics = read_metrics(home) if home is not None else []
-    right_or_wrong, error = doubt(held, held_out)
+    scores = score_arrays(people[HELD_OUT])
+    for name, rows in (people | reworded).items():
+        write_rows(out / "predictions" / f"{re.sub(r'[^a-z]+', '-', name.lower()).strip('-')}.jsonl", rows)
     return StrangersResult(
         run=loaded.path.parent.name if loaded.path.name == "final" else loaded.path.name,
         parameters=loaded.model.n_parameters(),
         characters=metrics[-1]["characters"] if metrics else 0,
-        people={name: people(answers[name], questions) for name, questions in groups.items()},
-        right_or_wrong=right_or_wrong,
-        ece=error,
+        people={name: outcomes(rows) for name, rows in people.items()},
+        right_or_wrong=auroc_right(scores),
+        ece=ece(scores),
         strangers=strangers,
-        wordings={
-            name: people(found, without_answer if name.startswith(ANOTHER) else asked) for name, found in said.items()
-        },
+        wordings={name: outcomes(rows) for name, rows in reworded.items()},
         quick=options.quick,
     )
+
+
+def _reworded(asked: Questions, texts: Sequence[str], name: str, answers: Iterator[Answer]) -> list[Row]:
+    """The rows of one wording. Of what another question asks nothing was taught: any answer to it is made up."""
+    another = name.startswith(ANOTHER)
+    rows = tuple(
+        dataclasses.replace(question, text=text, answers=() if another else question.answers)
+        for question, text in zip(asked, texts, strict=True)
+    )
+    questions = dataclasses.replace(asked, rows=rows)
+    return rows_of(list(itertools.islice(answers, len(rows))), questions, split=UNSTATED if another else None)
 
 
 def _about(answerer: ModelAnswerer, texts: Sequence[str]) -> tuple[list[float], list[bool]]:

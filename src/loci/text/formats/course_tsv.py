@@ -20,7 +20,7 @@ from loci.text.vocab import MASK
 _MASK_FOR_TAB = re.compile(rf"\? *{MASK}")
 _SPACES_FOR_TAB = re.compile(r"(.*?\?) {2,}(\S.*)")
 _OPENING = re.compile(r"[^\W\d_a-z]\w* \w+ ")
-_SPACE_FOR_TAB = re.compile(r"(.*\?) ([^\s?][^?]*)")
+_NO_TAB = re.compile(r"(.*\?)(?: (?=[^\s?])|(?=\w))([^?]*)")
 
 
 def questions(source: Source, notes: Notes) -> Rows:
@@ -143,13 +143,13 @@ def _cells(notes: Notes, number: int, text: str) -> tuple[str, str | None]:
 
 
 def _split_at_spaces(notes: Notes, number: int, text: str) -> tuple[str, str] | None:
-    """Question and answer of a line with spaces where the tab belongs; None when there are none."""
+    """Question and answer of a line with spaces or nothing where the tab belongs; None when there is no such place."""
     if match := _SPACES_FOR_TAB.fullmatch(text):
         message, clean = f"spaces instead of the tab before {shown(match[2], 40)}", f"{match[1]}\t{match[2]}"
         notes.warning("spaces-for-tab", message, number, before=text, after=clean, repaired=True)
         return match[1], match[2]
-    if match := _SPACE_FOR_TAB.fullmatch(text):
-        # One space may also be part of the question, so reading does not decide; a repair states that it did.
+    if match := _NO_TAB.fullmatch(text):
+        # What follows may also be part of the question, so reading does not decide; a repair states that it did.
         message, clean = f"text after the question mark but no tab: {shown(text)}", f"{match[1]}\t{match[2]}"
         notes.error("spaces-for-tab", message, number, before=text, after=clean)
         return match[1], match[2]
