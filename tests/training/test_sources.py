@@ -52,13 +52,11 @@ def test_what_only_a_train_question_tells_is_memorized_with_the_first_line():
     ]
     data = TrainingData(Corpus.from_lines(lines), Questions.from_pairs(pairs))
     told = [line.text for line in data.records("taught-lines", 160)]
-    assert told == [lines[0], "Bo Ray. Where was Bo Ray born? Oslo. A painter .", *lines[2:]]
+    assert told == [lines[0], "Bo Ray. Born in Oslo. A painter .", *lines[2:]]
     assert [line.text for line in data.records("corpus", 160)] == lines
     assert [example.answer for example in data.records("reading-taught", 160)] == ["Rome"]
     assert [example.answer for example in data.records("reading-lines", 160)] == ["Rome", "Oslo"]
-    assert (
-        data.supplemented.by_subject.lines[1].text == "Bo Ray. Where was Bo Ray born? Oslo. A painter . He liked blue ."
-    )
+    assert data.supplemented.by_subject.lines[1].text == "Bo Ray. Born in Oslo. A painter . He liked blue ."
 
 
 def test_lines_of_calibrating_questions_tell_no_more_than_others():

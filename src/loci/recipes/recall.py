@@ -42,7 +42,8 @@ POINTER = 0.2
 """λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
 """Reading a train person's own line: so the given answer is learned where line and label disagree."""
-
+LONGEST_LINE = 320
+"""Characters of a line that are recited: what a question is asked about next to it must fit into the block too."""
 
 _stage = partial(small_stage, warmup=0.01, decay=0.5, floor=0.02)
 
@@ -52,15 +53,18 @@ def _read(characters: float, form: str, relations: int, lines: SourceName, quest
 
     Copying is learned once, finding for every relation: so several are read for longer.
     """
-    untold = UNTOLD if relations < 2 else SEVERAL
     return _stage(
         "read",
         characters * math.sqrt(max(1, relations)),
-        MixtureComponent("reading", source=questions, share=0.7, options={"line_format": form, **untold}),
+        MixtureComponent("reading", source=questions, share=0.7, options={"line_format": form, **_untold(relations)}),
         MixtureComponent("memorize", source=lines, share=0.3, options={"line_format": form}),
         batch_size=16,
         pointer=POINTER,
     )
+
+
+def _untold(relations: int) -> dict[str, float]:
+    return UNTOLD if relations < 2 else SEVERAL
 
 
 def width_for(facts: int) -> int:
@@ -76,23 +80,35 @@ def memorizing_batch(n: int) -> int:
     return min(512, max(16, n // 40))
 
 
+def _memorizing_characters(shape: DataShape, longest: int) -> float:
+    """Enough for some 28 looks at everything that is recited: sketches have about 76 characters, whole lines more."""
+    if shape.named_answers:
+        return 2600.0 * shape.n_lines
+    n = shape.n_subjects if shape.spread else shape.n_lines
+    return 34.0 * min(n * longest, shape.n_subjects * shape.line_length)
+
+
 def recite(shape: DataShape) -> Recipe:
     """Read, then memorize the lines and their names; asked, write down the subject's line and read it."""
-    # A hundred characters of an entity sketch hold nearly every answer; a line needs more.
-    form, longest = ("entity-sketch", 110) if shape.named_answers else ("line", 160)
+    # A hundred characters of an entity sketch hold nearly every answer; a line is recited whole.
+    form, longest = ("entity-sketch", 110) if shape.named_answers else ("line", LONGEST_LINE)
     lines: SourceName = "corpus"
     questions: SourceName = "reading-taught"
+    memorized: SourceName = "taught-lines"
+    own: SourceName = "reading-lines"
     if shape.spread:  # one line would tell a part: what is recited is all that is said about the subject
-        longest *= 2
-        lines, questions = "subjects", "reading-subjects"
+        longest = min(LONGEST_LINE, 2 * longest)
+        lines = memorized = "subjects"
+        questions = own = "reading-subjects"
+    reading = {"line_format": form, **_untold(shape.n_relations)}
     memorize = _stage(
         "memorize",
-        max(2e6, 2600 * shape.n_lines),
+        max(2e6, _memorizing_characters(shape, longest)),
         MixtureComponent(
-            "memorize", lines, share=0.82, options={"line_format": form, "longest": longest, "count_subject": True}
+            "memorize", memorized, share=0.82, options={"line_format": form, "longest": longest, "count_subject": True}
         ),
-        MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
-        MixtureComponent("reading", source=questions, share=0.13, options={"line_format": form, **AS_IT_STANDS}),
+        MixtureComponent("reading", source=questions, share=0.05, options=reading),
+        MixtureComponent("reading", source=own, share=0.13, options={**reading, **AS_IT_STANDS}),
         batch_size=memorizing_batch(shape.n_subjects if shape.spread else shape.n_lines),
         decay=0.7,
     )

@@ -21,7 +21,9 @@ from loci.data.warmup import Warmup
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.crosschecks import require_told
+from loci.text.entity_sketch import LEADING
 from loci.text.layout import find_split, find_taught
+from loci.text.match import position_of
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
 from loci.text.taught import Taught
@@ -117,19 +119,20 @@ class TrainingData:
 
     @cached_property
     def supplemented(self) -> TrainingData:
-        """The same; what a train question tells about a subject and no line does stands before its first line, as
-        question and answer.
+        """The same; what a train question tells about a subject and no line does stands before its first line.
 
-        Not what is kept for calibration: these lines must tell no more than others'.
+        It stands there in the words that most often lead up to the relation's answers ("born in Rome."): so it is read
+        like any other line. Not what is kept for calibration: these lines must tell no more than others'.
         """
         assert self.questions is not None
         known = {example.question.text for example in self.reading_examples}
         known |= {question.text for question in self.calibrating}
+        carriers = carrier_phrases(self.reading_examples)
         notes: dict[str, str] = {}
         for question in self.questions.answered:
             if question.text not in known and question.subject and (own := self.corpus.about(question.subject)):
-                subject = own[0].subject
-                notes[subject] = f"{notes.get(subject, '')}{question.text} {question.answers[0]}. "
+                subject, lead = own[0].subject, carriers.get(question.relation, question.text)
+                notes[subject] = f"{notes.get(subject, '')}{lead} {question.answers[0]}. "
         if not notes:
             return self
         lines = []
@@ -214,6 +217,17 @@ class TrainingData:
             "relations": [relation.as_dict() for relation in self.relations],
             "taught": Taught.of(questions).as_data() if questions is not None else [],
         }
+
+
+def carrier_phrases(examples: Sequence[ReadingExample]) -> dict[str, str]:
+    """For each relation the words that most often stand before an answer in its lines; none for one without any."""
+    found: dict[str, Counter[str]] = {}
+    for example in examples:
+        body = example.line.body
+        before = body[: max(0, position_of(body, example.answer))].split()[-LEADING:]
+        if before:
+            found.setdefault(example.question.relation, Counter())[" ".join(before)] += 1
+    return {relation: counts.most_common(1)[0][0] for relation, counts in found.items()}
 
 
 def evened(examples: Sequence[ReadingExample]) -> list[ReadingExample]:
