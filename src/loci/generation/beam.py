@@ -129,7 +129,8 @@ class _Front:
                 for score, row, index in live:
                     beam.finish((*self.texts[row], index), score, stopped=False)
             else:
-                for score, row, index in (text for text in live if not beam.hopeless(text[0])):
+                hopeful = [text for text in live if not beam.hopeless(text[0])]
+                for score, row, index in _in_place(hopeful, rows.start):
                     owners.append(owner)
                     scores.append(score)
                     parents.append(row)
@@ -143,6 +144,16 @@ def _spans(owners: list[int]) -> list[tuple[int, slice]]:
     """Each prompt with its rows."""
     begins = [row for row, owner in enumerate(owners) if row == 0 or owners[row - 1] != owner]
     return [(owners[begin], slice(begin, end)) for begin, end in zip(begins, [*begins[1:], len(owners)], strict=True)]
+
+
+def _in_place(texts: list[tuple[float, int, int]], start: int) -> list[tuple[float, int, int]]:
+    """The texts in an order that leaves those that can stay on their parent's row, so that it need not be copied."""
+    staying: dict[int, tuple[float, int, int]] = {}
+    for text in texts:
+        if (place := text[1] - start) < len(texts):
+            staying.setdefault(place, text)
+    moving = iter([text for text in texts if staying.get(text[1] - start) is not text])
+    return [staying.get(place) or next(moving) for place in range(len(texts))]
 
 
 def _best(totals: Float[Tensor, "R V"], spans: list[slice], count: int) -> list[list[tuple[float, int, int]]]:

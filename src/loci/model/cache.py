@@ -86,6 +86,11 @@ class LayerCache:
         # index_select copies whole rows; store[rows] copies number by number, and that was a third of a batch's time
         self.stores = {name: store.index_select(0, rows) for name, store in self.stores.items()}
 
+    def move(self, rows: Int[Tensor, "b"], there: Int[Tensor, "b"]) -> None:
+        """Write these rows over those, all at once; the others stay where they are."""
+        for store in self.stores.values():
+            store.index_copy_(0, there, store.index_select(0, rows))
+
     def take(self, rows: Int[Tensor, "b"], clock: Clock) -> LayerCache:
         """A copy of some rows on a clock of their own, for a step that only they take."""
         part = type(self)(clock)
@@ -106,7 +111,12 @@ class Cache:
         self.layers = layers
 
     def select(self, rows: Int[Tensor, "b"]) -> None:
-        """Keep, repeat or reorder rows in every layer."""
+        """Keep, repeat or reorder rows in every layer; where their number stays, only those that change are copied."""
+        before = self.clock.batch
         self.clock.select(rows)
-        for layer in self.layers:
-            layer.select(rows)
+        if len(rows) != before:
+            for layer in self.layers:
+                layer.select(rows)
+        elif len(there := (rows != torch.arange(before, device=rows.device)).nonzero().flatten()):
+            for layer in self.layers:
+                layer.move(rows[there], there)
