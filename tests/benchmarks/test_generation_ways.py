@@ -72,6 +72,7 @@ def world(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_model_taught_briefly_ends_its_answers_and_both_ways_give_the_same(asking, generation, world):
     small = {**asking.SMALL, "finetune.steps": 60, "finetune.batch_size": 16, "model.n_embd": 32}
     loaded = asking.teach(small, world)

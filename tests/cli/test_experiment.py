@@ -25,6 +25,7 @@ def test_the_experiments_are_listed(capsys):
     assert all(name in shown for name in EXPERIMENTS)
 
 
+@pytest.mark.slow
 def test_a_quick_experiment_ends_with_tables_and_a_page(tiny, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["experiment", "abstain", "--quick", "--out", str(out)]) == 0

@@ -1,7 +1,7 @@
 """The guide's commands and programs are run as they stand there, but for the minutes of training.
 
 `index.md` makes the world and the run that the other pages use. The commands of `console` blocks, which show output,
-must exist with their flags; the slow tests run them too.
+must exist with their flags; the slow tests run them too, and the longest pages.
 """
 
 import contextlib
@@ -31,6 +31,8 @@ PAGES = (
     *("own-data", "course", "research", "engineers", "python", "lab"),
     *("exchange", "recipes", "variants", "metrics", "footguns"),
 )
+LONG = {"course", "research", "exchange"}
+"""Pages whose commands take the longest; the README runs most of them too."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +55,7 @@ def registries() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("registries")
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in PAGES])
 def test_a_page_runs(page, folder):
     with contextlib.chdir(folder):
         carry_out(GUIDE[page], f"{page}.md")

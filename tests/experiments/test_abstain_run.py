@@ -120,6 +120,7 @@ def test_three_memories_begin_with_one_reader_and_everybody_asked_is_the_same(fo
     assert not any(row.abstained for row in rows["answers-all"] if row.prediction)
 
 
+@pytest.mark.slow
 def test_the_page_and_the_numbers_are_written_and_nothing_is_trained_twice(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "threshold 0.5" in page

@@ -75,6 +75,7 @@ def options(world, **changes):
     return Options(**{"seeds": 1, "data": world, "recipes": ("self-training",), "set": SMALL, **changes})
 
 
+@pytest.mark.slow
 def test_a_training_is_done_once_asked_about_everybody_and_its_questions_are_followed(world, tmp_path):
     said = []
     hooks = Hooks(say=said.append)

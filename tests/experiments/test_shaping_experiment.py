@@ -34,6 +34,7 @@ def test_the_report_names_the_best_and_the_worst_setting():
     assert language.value == pytest.approx(1.01)
 
 
+@pytest.mark.slow
 def test_a_quick_run_carries_out_every_condition_once_and_goes_on_where_it_was(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(trials, "QUICK_STEPS", 2)
     monkeypatch.setattr(shaping, "OTHER_PEOPLE", replace(shaping.OTHER_PEOPLE, people=20))
