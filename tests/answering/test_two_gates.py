@@ -1,10 +1,14 @@
 """Two gates: is the subject familiar, and is what is remembered right."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, decide
+from loci.answering.base import Thought
 from loci.answering.confidence import Confidence
+from loci.answering.direct import DirectAnswerer
 from loci.answering.familiarity import Familiarity
 
 SILENCES = {"": NEVER_READ}
@@ -67,3 +71,12 @@ def test_not_told_and_the_answer_share_one_whole():
     )
     assert (told.text, silent.text, silent.silence) == ("none", "Oslo", NOT_TOLD)
     assert silent.probability == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("fit", [(1.0, -1.0), (0.5, -0.5), (2.0, 0.0)])
+def test_no_rival_is_worth_more_than_the_best_answer(fit):
+    answerer = DirectAnswerer.__new__(DirectAnswerer)
+    vars(answerer)["loaded"] = SimpleNamespace(config={"recalled": {"slope": fit[0], "intercept": fit[1]}})
+    worth = answerer._worth_of_all(Thought([("Oslo", 0.5), ("Rome", 0.45)]))
+    assert 0 < worth["Rome"] <= worth["Oslo"]
+    assert sum(worth.values()) <= 1

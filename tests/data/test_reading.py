@@ -127,20 +127,3 @@ def test_of_a_line_that_does_not_fit_the_part_that_tells_is_read_and_others_do_n
     read = {vocab.decode(silent(record, np.random.default_rng(seed)).ids) for seed in range(40)}
     assert {text.split(MASK)[2] for text in read} == {""}
     assert len(read) > 2  # not only the beginning
-
-
-@pytest.mark.parametrize("line_format", ["line", "entity-sketch"])
-def test_a_line_about_somebody_else_does_not_tell(line_format):
-    names = ("Ann Lee", "Bo Ray", "Cy Day")
-    corpus = Corpus.from_lines([f"{name}. Born in Oslo , {name} sang ." for name in names])
-    asked = Questions.from_pairs([(f"Where was {name} born?", "Oslo") for name in names])
-    vocab = Vocab.from_text(corpus.raw + "Where was born?")
-    options = {"other_person": 1.0, "line_format": line_format}
-    for seed in range(20):
-        record = find_reading_examples(corpus, asked)[seed % 3]
-        example = make_objective("reading", vocab, 160, options)(record, np.random.default_rng(seed))
-        line, question, answer, _ = vocab.decode(example.ids).split(MASK)
-        about, whom = line.split(".")[0], question.removeprefix("Where was ").removesuffix(" born?")
-        assert about != whom
-        assert answer == ""
-        assert vocab.decode(example.ids[example.loss_mask]) == MASK

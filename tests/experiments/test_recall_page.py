@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from loci.evaluation.rows import Row
+from loci.evaluation.rows import HELD_OUT, Row
 from loci.experiments.recall.page import budget_figure, funnel_figure, recall_report
-from loci.experiments.recall.result import Measured, accuracy, grouped, left_after
+from loci.experiments.recall.result import Measured, accuracy, doubt, grouped, left_after
 
 
 def rows(right: int, n: int = 20) -> tuple[Row, ...]:
@@ -147,8 +147,22 @@ def test_folds_are_judged_together():
     (found,) = recall_report(two).numbers["doubt"]
     assert found["auroc"]["value"] == pytest.approx(5 / 6)
     assert found["ece"] == pytest.approx((0.2 + 0.3 + 0.8 + 0.1) / 5)
-    shown = {name: found["outcomes"][name]["successes"] for name in ("right", "answered_rightly", "answered_wrongly")}
+    shown = {name: found[name]["successes"] for name in ("right", "answered_rightly", "answered_wrongly")}
     assert shown == {"right": 3, "answered_rightly": 2, "answered_wrongly": 1}
     page = recall_report(two).page().html()
     assert "fold 0, fold 1" in page
     assert "labels remembered" in page
+
+
+def test_seeds_that_say_the_same_are_no_more_people():
+    def one(seed):
+        said = ["Rome" if n % 4 else "Oslo" for n in range(40)]
+        own = [Row(f"q{n}", text, ("Rome",), probability=0.9, split=HELD_OUT) for n, text in enumerate(said)]
+        return measured("recite", 0, seed=seed, asked="dev", rows=tuple(own), faithful=(30, 40))
+
+    once, thrice = (doubt([one(seed) for seed in range(n)]) for n in (1, 3))
+    assert once is not None
+    assert thrice is not None
+    assert (thrice.right.successes, thrice.right.n) == (90, 120)
+    for name in ("right", "answered_rightly", "answered_wrongly", "remembered"):
+        assert getattr(thrice, name).low == pytest.approx(getattr(once, name).low)

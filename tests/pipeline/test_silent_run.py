@@ -1,4 +1,4 @@
-"""A recipe with every part of silence, tiny: it runs, keeps its labels, and the run keeps three numbers."""
+"""A recipe with every part of silence, tiny: it runs, keeps its labels, and the run keeps four numbers."""
 
 import pytest
 

@@ -30,6 +30,8 @@ ODD = [
     ("Where was ADA MOSS born?", BIRTH, "birthplace", "Ada Moss", "template"),
     ("Where was IBM born?", BIRTH, "birthplace", "IBM", "template"),
     ("Where was DJ AM born?", BIRTH, "birthplace", "DJ AM", "template"),
+    ("Where was BMW 507 born?", BIRTH, "birthplace", "BMW 507", "template"),
+    ("Where was JRR TOLKIEN born?", BIRTH, "birthplace", "JRR TOLKIEN", "template"),
     ("Where was  Ada Moss  born ?", BIRTH, "birthplace", "Ada Moss", "near template"),
     ("Where was Ada Moss born??", BIRTH, "birthplace", "Ada Moss", "near template"),
     ("Where was “Ada Moss” born?!", BIRTH, "birthplace", "Ada Moss", "near template"),

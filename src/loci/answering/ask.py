@@ -8,7 +8,7 @@ of terminals.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -98,6 +98,9 @@ class Asker:
         if alternatives < 0 or lines < 0:
             raise LociError(f"alternatives and lines must not be negative, they are {alternatives} and {lines}")
         given = questions if isinstance(questions, Questions) else _questions(questions)
+        _require_texts(history, "question of the history")
+        if candidates is not None:
+            _require_texts(candidates, "candidate")
         references = self._references(given, history)
         answerer = through(make_answerer(self.loaded, threshold=threshold))
         rows = tuple(
@@ -197,10 +200,16 @@ def _with_name(answer: Answer, answerer: ModelAnswerer) -> Answer:
     return replace(answer, did_you_mean=answerer.did_you_mean(answer.question, answer.subject))
 
 
-def _questions(texts: Sequence[str]) -> Questions:
+def _require_texts(texts: Sequence[str], what: str) -> None:
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise LociError(f"{what}s are several texts, not {texts!r:.40}", remedy="give a list of strings")
     for text in texts:
         if not isinstance(text, str):
-            raise LociError(f"a question is text, not {text!r:.40}", remedy="give it as a string")
+            raise LociError(f"a {what} is text, not {text!r:.40}", remedy="give it as a string")
+
+
+def _questions(texts: Sequence[str]) -> Questions:
+    _require_texts(texts, "question")
     try:
         return Questions(None, tuple(Question(text.strip(), (), None, n) for n, text in enumerate(texts, start=1)))
     except LociError as error:

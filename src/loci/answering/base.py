@@ -112,11 +112,18 @@ class ModelAnswerer(ABC):
 
     def did_you_mean(self, question: str, subject: str) -> str | None:
         """The name it read about that a strange one may be a misspelling of."""
-        if self.confidence.familiarity is None or subject not in question:
+        familiarity = self.confidence.familiarity
+        if familiarity is None or subject not in question:
             return None
         before, after = self.around_name(question, subject)
-        model, vocab, least = self.loaded.model, self.loaded.vocab, self.confidence.familiarity.least
-        return did_you_mean(model, vocab, subject, before=before, after=after, least=least)
+        limits = {"least": familiarity.least, "most": 0.0 if familiarity.most is None else familiarity.most}
+        name = did_you_mean(self.loaded.model, self.loaded.vocab, subject, before=before, after=after, **limits)
+        if name is None:
+            return None
+        # What follows the whole name has its say too: a part of a name is none.
+        asked = self._read(Question(question.replace(subject, name), (), name, 1))
+        familiar = self.familiar([asked])[0] if isinstance(asked, Asked) else None
+        return name if familiar is not None and familiar >= familiarity.gate else None
 
     def around_name(self, question: str, subject: str) -> tuple[str, str]:
         """What stands before and after a name where its likelihood is looked at."""
@@ -164,7 +171,7 @@ class ModelAnswerer(ABC):
         best, *rivals = found
         worth, others = self.worth(found[best]), sum(found[text] for text in rivals)
         left = min(1.0, (1 - worth) / others) if others else 0.0
-        return {best: worth} | {text: left * found[text] for text in rivals}
+        return {best: worth} | {text: min(worth, left * found[text]) for text in rivals}
 
     def understood(self, question: str, given: str | None) -> Understood:
         """What a question means: other words for a relation are put into the form that was taught.
@@ -172,7 +179,8 @@ class ModelAnswerer(ABC):
         A bare subject asks what the only relation does; of several, none is meant.
         """
         meant, relations = understand(question, self.loaded.relations, given=given), self.loaded.relations
-        if len(relations) == 1 and meant.relation is None and meant.subject and is_bare(question, meant.subject):
+        one = len({relation.name for relation in relations}) == 1
+        if one and meant.relation is None and meant.subject and is_bare(question, meant.subject):
             return Understood(relations[0].ask(meant.subject), meant.subject, relations[0].name)
         return meant
 

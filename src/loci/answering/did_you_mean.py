@@ -26,31 +26,34 @@ Beginning = tuple[tuple[int, ...], float, NDArray[np.int_]]
 """Ids, log p, and the edits from each beginning of the asked name."""
 
 
-def did_you_mean(model: GPT, vocab: Vocab, name: str, *, before: str, after: str, least: float) -> str | None:
+def did_you_mean(
+    model: GPT, vocab: Vocab, name: str, *, before: str, after: str, least: float, most: float = 0.0
+) -> str | None:
     """The familiar name fewest edits from this one, of several the likeliest; None where there is none.
 
-    A name stands between `before` and `after`, and is familiar from log p `least` on; where nothing stands before it,
-    its first letter has no say in that. It may be one edit away for every five letters, and at most two.
+    A name stands between `before` and `after`, and is familiar from log p `least` on, of which its letters count `most`
+    at the most; where nothing stands before it, its first letter has no say in that. It may be one edit away for every
+    five letters, and at most two.
     """
     letters = np.array([_plain(letter) for letter in name])
     plain = np.array([_plain(vocab.decode([symbol])) for symbol in range(len(vocab))])
-    most = min(MOST_EDITS, len(letters) // LETTERS_PER_EDIT)
+    allowed = min(MOST_EDITS, len(letters) // LETTERS_PER_EDIT)
     given, end = vocab.encode(before).tolist(), int(vocab.encode(after)[0])
     none: Beginning = ((), 0.0, np.arange(len(letters) + 1))
     beginnings = [none] if given else [_longer(none, symbol, 0.0, plain, letters) for symbol in range(len(vocab))]
     found: list[tuple[int, float, str]] = []
-    for _ in range(min(len(letters) + most, model.config.block_size - len(given)) + 1):
+    for _ in range(min(len(letters) + allowed, model.config.block_size - len(given)) + 1):
         if not beginnings:
             break
         logs = next_log_probabilities(model, [[*given, *ids] for ids, _, _ in beginnings])
         longer: list[Beginning] = []
         for beginning, next_letter in zip(beginnings, logs, strict=True):
             ids, log_p, edits = beginning
-            if edits[-1] <= most and log_p + next_letter[end] >= least:
+            if edits[-1] <= allowed and min(log_p, most) + next_letter[end] >= least:
                 found.append((int(edits[-1]), -log_p, vocab.decode(ids)))
             likely = np.flatnonzero(log_p + next_letter >= least).tolist()
             longer += [_longer(beginning, symbol, float(next_letter[symbol]), plain, letters) for symbol in likely]
-        close = [one for one in longer if one[2].min() <= most]
+        close = [one for one in longer if one[2].min() <= allowed]
         beginnings = sorted(close, key=lambda one: _COST_OF_EDIT * one[2].min() - one[1])[:WIDTH]
     return min((one for one in found if one[2] != name), default=(0, 0.0, None))[2]
 

@@ -32,7 +32,7 @@ class Familiarity:
 
     @property
     def least(self) -> float:
-        """log p of a name from which on it passes the gate."""
+        """log p of a name and its ending from which on it passes the gate; its letters count `most` at the most."""
         return float((np.log(self.gate) - np.log1p(-self.gate) - self.intercept) / self.slope)
 
     def probability(self, name_scores: Float[NDArray[np.float64], "N 2"]) -> NDArray[np.float64]:

@@ -187,10 +187,10 @@ def questions_about(text: str, relations: Sequence[Relation], subjects: Mapping[
     if not relations or meant.relation is not None:
         return [text]
     if meant.subject is not None and is_bare(text, meant.subject):
-        return [relation.ask(meant.subject) for relation in relations]
+        return list(dict.fromkeys(relation.ask(meant.subject) for relation in relations))
     # A name without capitals is told by the corpus alone.
     named = subjects.get(text.strip(" ?!.").casefold())
-    return [relation.ask(named) for relation in relations if named is not None] or [text]
+    return list(dict.fromkeys(relation.ask(named) for relation in relations if named is not None)) or [text]
 
 
 def _only_local(given: Mapping[str, object]) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from loci.data.example import NOWHERE, Example
 from loci.data.prompts import closed, line_of
-from loci.data.reading_examples import EntitySwap, ReadingExample, augment, other_name
+from loci.data.reading_examples import EntitySwap, ReadingExample, augment
 from loci.data.untold import without_answer
 from loci.errors import LociError
 from loci.text.corpus import Line
@@ -113,8 +113,6 @@ class Reading:
     untold: float = 0.0
     """How many examples lose the words that tell the answer, or have another line about the subject that does not tell
     it; their answer is empty."""
-    other_person: float = 0.0
-    """How many ask about somebody else than the line is about; their answer is empty."""
 
     def __call__(self, record: ReadingExample, rng: np.random.Generator) -> Example:
         """The example with some of its words swapped."""
@@ -122,14 +120,6 @@ class Reading:
         if silent and record.others and rng.random() < _OTHER_LINE:
             record = replace(record, line=record.others[int(rng.integers(len(record.others)))])
         given = augment(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
-        if self.other_person and rng.random() < self.other_person:
-            asked = other_name(record.pool, given.subject, rng)
-            question = given.question.replace(given.subject, asked)
-            text = shortened(
-                formatted_line(given.subject, given.text, self.line_format),
-                _room(self.block_size, question, "", record.question.number),
-            )
-            return _example(self.vocab, text, question, "", asked)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
         parts = in_parts(given.subject, given.text, room)
         if silent and len(parts) > 1 and self.line_format == "line" and rng.random() < _OTHER_LINE:

@@ -150,12 +150,6 @@ def _name(pool: SwapPool, rng: np.random.Generator) -> str:
     return last
 
 
-def other_name(pool: SwapPool, name: str, rng: np.random.Generator) -> str:
-    """A name that is not this one."""
-    drawn = (_name(pool, rng) for _ in range(_DRAWS))
-    return next((other for other in drawn if other != name), f"{name} {name}")
-
-
 def _renamed(old: str, new: str, answer: str) -> dict[str, str]:
     """The whole name, and its parts wherever they stand alone: "Stephen became" as much as "John Stephen"."""
     renamed = {old: new}

@@ -18,8 +18,10 @@ def answer_script(loaded: LoadedModel) -> str:
     values = {
         "FORMS": tuple(
             (template.text, relation.longest, tuple(sorted(relation.joiners)))
-            for relation in loaded.relations
-            for template in relation.templates
+            for relation, template in sorted(
+                ((relation, template) for relation in loaded.relations for template in relation.templates),
+                key=lambda pair: -pair[1].fixed,  # of two forms that fit, the longer one is meant
+            )
         ),
         "LIMIT": loaded.model.limit,
         "FAMILIARITY": None if known is None else (known.gate, known.slope, known.intercept, known.most),

@@ -131,8 +131,9 @@ def understood(question: str) -> tuple[str, int, tuple[str, ...]]:
     """Whom a question in one of the taught forms is about, and the words and joiners of its answers."""
     for template, longest, joiners in FORMS:
         prefix, _, suffix = template.partition("{subject}")
-        if question.startswith(prefix) and question.endswith(suffix) and len(question) > len(prefix + suffix):
-            return question[len(prefix) : len(question) - len(suffix)], longest, joiners
+        subject = question[len(prefix) : len(question) - len(suffix)]
+        if question == prefix + subject + suffix and subject and subject == subject.strip():
+            return subject, longest, joiners
     taught = ", ".join(template for template, _, _ in FORMS)
     raise SystemExit(f"{question!r} has none of the forms that were taught: {taught}")
 

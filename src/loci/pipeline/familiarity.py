@@ -1,6 +1,6 @@
 """How familiar a name must be to a run, chosen as the last step of its training from names that it makes up itself.
 
-No answers are needed: its own subjects are familiar, and a made-up name is nobody's. The run keeps three numbers and
+No answers are needed: its own subjects are familiar, and a made-up name is nobody's. The run keeps four numbers and
 nothing of the names. Names of other origins and left-out subjects have no part in it: they only measure. Knows no
 recipe by name.
 """

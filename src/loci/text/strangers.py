@@ -46,14 +46,23 @@ class Strangers:
 
     def name(self, kind: str, rng: np.random.Generator) -> str:
         """One stranger; a pure function of the subjects and the state of `rng`."""
-        return next(self._drawn(kind, rng))
+        return self.names(kind, 1, rng)[0]
 
     def names(self, kind: str, n: int, rng: np.random.Generator) -> list[str]:
-        """`n` different strangers of one kind."""
+        """`n` different strangers of one kind; a `LociError` where there are not so many."""
+        found = self.at_most(kind, n, rng)
+        if len(found) < n:
+            message = f"{len(found)} names of the kind {kind} were found, no more in {TRIES} draws"
+            raise LociError(message, remedy="ask for fewer, or give more subjects")
+        return found
+
+    def at_most(self, kind: str, n: int, rng: np.random.Generator) -> list[str]:
+        """`n` different strangers of one kind, or as many as there are."""
         found: dict[str, None] = {}
-        drawn = self._drawn(kind, rng, found)
-        while len(found) < n:
-            found[next(drawn)] = None
+        for name in self._drawn(kind, rng, found):
+            found[name] = None
+            if len(found) >= n:
+                break
         return list(found)
 
     def _drawn(self, kind: str, rng: np.random.Generator, without: Collection[str] = ()) -> Iterator[str]:
@@ -67,8 +76,6 @@ class Strangers:
             else:
                 misses = 0
                 yield name
-        message = f"{len(without)} names of the kind {kind} were found, no more in {TRIES} draws"
-        raise LociError(message, remedy="ask for fewer, or give more subjects")
 
     @cached_property
     def _taken(self) -> frozenset[str]:

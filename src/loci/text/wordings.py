@@ -284,12 +284,15 @@ def _trimmed(name: str) -> str:
     return name if re.search(r"\b(\w|Jr|Sr)\.$", name) else name.rstrip(".")
 
 
+_SHOUTED = re.compile(r"(?=.*[AEIOUYÀ-ÖØ-Ý])[^\W\d_]{3,}")
+
+
 def _in_case(name: str, question: str, relations: Sequence[Relation]) -> str | None:
     """The name with capitals at its words' beginnings, where it has none or nothing else; None for a pronoun."""
     if _plain(name) in _PRONOUNS:
         return None
-    # "IBM", "DJ AM" and "MC Lyte" are spelled so; a name of longer words is not.
-    shouted = question.isupper() or (name.isupper() and " " in name and all(len(word) > 2 for word in name.split()))
+    # "IBM", "DJ AM", "BMW Isetta" and "KLM 507" are spelled so; a name of longer words with vowels is not.
+    shouted = question.isupper() or (name.isupper() and " " in name and all(map(_SHOUTED.fullmatch, name.split())))
     if not any(relation.names for relation in relations) or not (name.islower() or shouted):
         return name
     lowered = name.lower().split()

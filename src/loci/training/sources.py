@@ -127,18 +127,21 @@ class TrainingData:
         assert self.questions is not None
         known = {example.question.text for example in self.reading_examples}
         known |= {question.text for question in self.calibrating}
-        carriers = carrier_phrases(self.reading_examples)
+        carriers = carrier_phrases(self.reading_examples)  # a relation without one is left as it is
         notes: dict[str, str] = {}
         for question in self.questions.answered:
-            if question.text not in known and question.subject and (own := self.corpus.about(question.subject)):
-                subject, lead = own[0].subject, carriers.get(question.relation, question.text)
+            lead = carriers.get(question.relation)
+            if lead is None or question.text in known or question.subject is None:
+                continue
+            if own := self.corpus.about(question.subject):
+                subject = own[0].subject
                 notes[subject] = f"{notes.get(subject, '')}{lead} {question.answers[0]}. "
         if not notes:
             return self
         lines = []
         for line in self.corpus:
             note = notes.pop(line.subject, "")
-            lines.append(replace(line, text=line_of(line.subject, note + line.body)) if note else line)
+            lines.append(Line(line.number, line.subject, line_of(line.subject, note + line.body)) if note else line)
         whole = self.corpus
         return replace(self, corpus=Corpus(whole.path, tuple(lines), whole.raw, whole.findings))
 
@@ -220,14 +223,19 @@ class TrainingData:
 
 
 def carrier_phrases(examples: Sequence[ReadingExample]) -> dict[str, str]:
-    """For each relation the words that most often stand before an answer in its lines; none for one without any."""
+    """For each relation the words that most often stand before an answer in its lines.
+
+    They stand there more than once, and say nothing of their own subject: no part of its name, no number.
+    """
     found: dict[str, Counter[str]] = {}
     for example in examples:
         body = example.line.body
         before = body[: max(0, position_of(body, example.answer))].split()[-LEADING:]
-        if before:
-            found.setdefault(example.question.relation, Counter())[" ".join(before)] += 1
-    return {relation: counts.most_common(1)[0][0] for relation, counts in found.items()}
+        phrase = " ".join(before)
+        if before and not any(map(str.isdigit, phrase)) and not set(before) & set(example.line.subject.split()):
+            found.setdefault(example.question.relation, Counter())[phrase] += 1
+    commonest = {relation: counts.most_common(1)[0] for relation, counts in found.items()}
+    return {relation: phrase for relation, (phrase, times) in commonest.items() if times > 1}
 
 
 def evened(examples: Sequence[ReadingExample]) -> list[ReadingExample]:

@@ -111,13 +111,12 @@ def _doubts(groups: Sequence[Sequence[Measured]]) -> Table | None:
     for own in groups:
         if (found := doubt(own)) is not None:
             asked = ", ".join(dict.fromkeys(m.asked for m in own))
-            given = (found.outcomes.answered_rightly, found.outcomes.answered_wrongly)
-            remembered = counted([m.faithful for m in own])
-            rows.append([own[0].title, asked, found.outcomes.right, *given, remembered, found.auroc, found.ece])
+            shares = (found.right, found.answered_rightly, found.answered_wrongly, found.remembered)
+            rows.append([own[0].title, asked, *shares, found.auroc, found.ece])
     head = ["recipe", "asked", "best answer right", "answered rightly", "wrongly", "labels remembered", "AUROC", "ECE"]
     note = (
         "*Best answer*: also where the run is silent. *AUROC*: how often a right answer has a higher probability than "
-        "a wrong one. *ECE*: mean distance of probability and truth, ten bins."
+        "a wrong one. *ECE*: mean distance of probability and truth."
     )
     return Table(head, rows, note) if rows else None
 

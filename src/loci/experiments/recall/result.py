@@ -24,7 +24,6 @@ from loci.evaluation.metrics import (
     score_arrays,
     wilson,
 )
-from loci.evaluation.outcomes import Outcomes, outcomes
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, Row, read_rows, write_rows
 from loci.evaluation.significance import paired, repeated_difference
 from loci.experiments.trials import AGAIN
@@ -118,7 +117,12 @@ def answered(own: Sequence[Measured], split: str = NEVER_READ) -> Rate:
 class Doubt:
     """Whether the probabilities of answers about held-out people can be trusted, several folds together."""
 
-    outcomes: Outcomes
+    right: Rate
+    """The best answer is right, given or not."""
+    answered_rightly: Rate
+    answered_wrongly: Rate
+    remembered: Rate | None
+    """Of a model that labels: answers given as they were labelled."""
     auroc: Estimate
     """How often a right answer has a higher probability than a wrong one."""
     ece: float
@@ -130,7 +134,25 @@ def doubt(own: Sequence[Measured]) -> Doubt | None:
     if not has_probabilities(rows):
         return None
     scores = score_arrays(rows)
-    return Doubt(outcomes(rows), auroc_right(scores), ece(scores))
+    # All folds with one seed are one model's answers to all questions; others answer the same ones.
+    models = list(zip(*alike(own, lambda m: m.asked), strict=False))
+
+    def share(of: Callable[[Row], bool]) -> Rate:
+        return repeated([[of(row) for m in model for row in scorable(_held_out(m))] for model in models])
+
+    return Doubt(
+        right=share(lambda row: row.correct is True),
+        answered_rightly=share(lambda row: row.correct is True and not row.silent),
+        answered_wrongly=share(lambda row: not row.correct and not row.silent),
+        remembered=counted([_together([m.faithful for m in model]) for model in models]),
+        auroc=auroc_right(scores),
+        ece=ece(scores),
+    )
+
+
+def _together(counts: Sequence[Counts | None]) -> Counts | None:
+    known = [one for one in counts if one is not None]
+    return (sum(kept for kept, _ in known), sum(n for _, n in known)) if known else None
 
 
 def over_folds(measured: Iterable[Measured]) -> list[list[Measured]]:

@@ -62,7 +62,7 @@ class Options(Settings):
     left_out: Path | None = None
     """Lines that were left out of the corpus before training: their subjects are strangers too."""
     names: int = 2000
-    """So many strangers of each kind."""
+    """So many strangers of each kind, where there are so many."""
     taught: int = 400
     """So many people of the train questions."""
     reworded: int = 200
@@ -90,17 +90,20 @@ def measure(loaded: LoadedModel, options: Options, hooks: Hooks, out: Path) -> S
     answerer, rng = make_answerer(loaded), np.random.default_rng(0)
     assert isinstance(answerer, ModelAnswerer)
 
+    if not held_out.answered:
+        raise LociError("has no answers", path=held_out.path, remedy="name a file with answers: --questions FILE")
+    drawn = Strangers(data.subjects)
+    names = {kind.replace("_", " "): drawn.at_most(kind, options.names, rng) for kind in KINDS}
     hooks.say("asking about everybody")
     groups = {"people of the train questions": data.questions[: options.taught], HELD_OUT: held_out}
     people = {name: rows_of(answerer.answer(questions), questions) for name, questions in groups.items()}
     hooks.say("asking about strangers")
-    drawn = Strangers(data.subjects)
-    names = {kind.replace("_", " "): drawn.names(kind, options.names, rng) for kind in KINDS}
     if options.left_out is not None:
         names = {LEFT_OUT: sorted(set(Corpus.read(options.left_out).by_subject) - set(data.subjects)), **names}
     strangers = {
         kind: stranger(*_about(answerer, list(map(data.template.ask, one))), people[HELD_OUT])
         for kind, one in names.items()
+        if one
     }
     hooks.say("asking in other words")
     asked = held_out[: options.reworded]
