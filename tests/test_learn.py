@@ -117,6 +117,14 @@ def test_a_folder_is_learned_gone_on_with_and_asked(products, tmp_path, capsys, 
     assert read_run(tmp_path / "run2").recipe.model.items() <= kept.items()
     assert "1 new characters begin anew" in said
     assert "lines are the same, 1 are new, 0 are gone" in said
+    # Also where the corpus was changed in its place, so that the old one is nowhere any more.
+    plan = make_plan(corpus, before=tmp_path / "run2")
+    assert any("0 are new, 0 are gone" in reason for reason in plan.reasons)
+    now = (corpus / "wiki.txt").read_text(encoding="utf-8")
+    (corpus / "wiki.txt").write_text(now + "Ocean Desk. The Ocean Desk is made in Oslo .\n", encoding="utf-8")
+    plan = make_plan(corpus, before=tmp_path / "run2")
+    assert any("lines are the same, 1 are new, 0 are gone" in reason for reason in plan.reasons)
+    (corpus / "wiki.txt").write_text(now, encoding="utf-8")
     assert "ask it: loci ask" in said
     # Refused in one line, before anything is measured or said.
     again = ["learn", str(corpus), "--from", "run"]

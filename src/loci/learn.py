@@ -7,7 +7,7 @@ evaluates on the slice, and writes the report. Nothing is asked of the user. Kno
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,19 +23,29 @@ from loci.evaluation.comparison.artifacts import Sources, load_entries
 from loci.evaluation.comparison.comparison import compare
 from loci.evaluation.metrics import Rate, by_relation
 from loci.evaluation.rows import HELD_OUT, rows_file, write_rows
+from loci.files import read_bytes, sha256_text, write_text
 from loci.model import GPT
 from loci.pipeline import carry_out
 from loci.recipes import DataShape
 from loci.recipes.own_data import own_data
 from loci.report.comparison.page import comparison_report
 from loci.report.page import require_replaceable
+from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
 from loci.text.vocab import Vocab
 from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.plan import Recipe
 from loci.training.reports import Observer
-from loci.training.run import PREDICTIONS, TRAIN_QUESTIONS, holds_run, other_training, read_run, require_own
+from loci.training.run import (
+    LINE_HASHES,
+    PREDICTIONS,
+    TRAIN_QUESTIONS,
+    holds_run,
+    other_training,
+    read_run,
+    require_own,
+)
 from loci.training.sources import TrainingData
 
 HELD_BACK_EVERY, MOST_HELD_BACK = 5, 100
@@ -125,6 +135,8 @@ def make_plan(
             raise LociError(what, remedy="leave it out, or learn anew without --from")
         chosen, initial, kept = _gone_on(chosen, data, before)
         reasons = (reasons[0], *kept)  # the others are about a size that the old model decides
+    if changes:
+        reasons = (*reasons, f"changed: {', '.join(changes)}")
     return LearningPlan(data, held, chosen.override(changes), reasons, initial)
 
 
@@ -166,12 +178,19 @@ def _gone_on(recipe: Recipe, data: TrainingData, before: Path) -> tuple[Recipe, 
 
 
 def _lines_kept(before: Path, data: TrainingData) -> str:
-    """How many lines the old run read too, if its corpus is still where it was."""
-    corpus = read_run(before).corpus()
-    if corpus is None:
+    """How many lines the old run read too, by the hashes it kept, or else by its corpus, if that is as it was."""
+    file, now = before / LINE_HASHES, set(_line_hashes(data.corpus))
+    if file.is_file():
+        was = set(read_bytes(file).decode("ascii", errors="replace").split())
+    elif (corpus := read_run(before).corpus()) is not None:
+        was = set(_line_hashes(corpus))
+    else:
         return "its corpus has changed or is gone: every line counts as new"
-    was, now = {line.text for line in corpus}, {line.text for line in data.corpus}
     return f"{len(was & now):,} lines are the same, {len(now - was):,} are new, {len(was - now):,} are gone"
+
+
+def _line_hashes(corpus: Corpus) -> Iterator[str]:
+    return (sha256_text(line.text)[:12] for line in corpus)
 
 
 def _with_vocabulary(old: LoadedModel, vocab: Vocab) -> tuple[GPT, str]:
@@ -219,6 +238,7 @@ def learn(
 
     def watching(run: Path) -> Sequence[Observer]:
         taught.write(run / TRAIN_QUESTIONS)
+        write_text(run / LINE_HASHES, "".join(f"{one}\n" for one in _line_hashes(data.corpus)))
         return observers(run)
 
     hooks: dict[str, Any] = {"observers": watching, "should_stop": should_stop, "labelling": labelling}

@@ -217,6 +217,8 @@ def test_the_tab_key_completes_names():
     assert completions("Where was Ann L", names) == ["Where was Ann Lee"]
     assert completions("Bo", names) == ["Bo Ray"]
     assert completions("Where was Zed", names) == []
+    assert completions("Where is the nova s", ["The Nova Sofa"]) == ["Where is the Nova Sofa"]
+    assert completions("Nova", ["The Nova Sofa"]) == ["Nova Sofa"]
 
 
 def test_the_help_says_not_to_report_on_the_slice(capsys):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from loci.errors import LociError
+from loci.text.subject_index import without_article
 
 LONGEST_HISTORY = 1000
 """Questions that are kept."""
@@ -46,7 +47,11 @@ def prompt(put: Callable[[str], object], subjects: Sequence[str]) -> None:
 
 
 def completions(line: str, subjects: Sequence[str]) -> list[str]:
-    """The line with the name that its last words begin completed in every way, the longest beginning first."""
+    """The line with the name that its last words begin completed in every way, the longest beginning first.
+
+    A name's article is left to who types: a question may hold it already.
+    """
+    subjects = [without_article(name) for name in subjects]
     for start in (place for place in range(len(line)) if place == 0 or line[place - 1] == " "):
         begun = line[start:].casefold()
         if found := [line[:start] + name for name in subjects if name.casefold().startswith(begun)]:

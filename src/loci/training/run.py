@@ -40,10 +40,10 @@ from loci.training.plan import LabelStep, Recipe, recipe_from_dict
 from loci.training.reports import StepReport
 
 RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predictions", "pseudo_labels.tsv"
-TRAIN_QUESTIONS = "train_questions.tsv"
+TRAIN_QUESTIONS, LINE_HASHES = "train_questions.tsv", "line_hashes.txt"
 _HASHES = ("corpus_hash", "questions_hash")
-_WRITTEN = (METRICS, CHECKPOINTS, FINAL, BEST, PREDICTIONS, PSEUDO_LABELS, TRAIN_QUESTIONS, "calibration.json")
-FILES = (RUN, MANIFEST, *_WRITTEN)
+_WRITTEN = (METRICS, CHECKPOINTS, FINAL, BEST, PREDICTIONS, PSEUDO_LABELS, TRAIN_QUESTIONS, LINE_HASHES)
+FILES = (RUN, MANIFEST, *_WRITTEN, "calibration.json")
 """What a run may write; a folder that holds one of them and is no run is somebody's."""
 LONGEST_ROW = 1 << 16
 FORMAT = 3
