@@ -56,8 +56,9 @@ def test_a_corpus_without_a_question_mark_is_usable(folder, capsys):
 
 def test_only_the_first_findings_of_a_kind_are_shown_unless_all_are_asked_for(folder, capsys):
     (folder / "birth_train.tsv").write_text("".join(f"Where was {name} born?\tLondon\n" for name in "abcdehinorsw"))
-    assert run(folder) == 0
+    assert run(folder) == 1
     out = capsys.readouterr().out
+    assert "Not usable as it is: birth_train.tsv. loci learn would refuse: check how the corpus spells" in out
     assert out.count("no line is about «") == 8
     assert "… and 4 more" in out
     run(folder, "--all")
@@ -99,6 +100,7 @@ def test_repair_writes_a_clean_copy_and_judges_that(folder, tmp_path, capsys):
 
 def test_what_a_repair_cannot_decide_is_left_and_said(folder, tmp_path, capsys):
     (folder / "birth_dev.tsv").write_bytes(b"\0")
+    (folder / "wiki.txt").write_text(WIKI + f"{'A' * 120}. Born in Paris .\n")
     (folder / "birth_train.tsv").write_text(f"Where was {'A' * 120} born?\tParis\n")
     assert run(folder, "--repair", tmp_path / "clean", "--json", "--block-size", "128") == 1
     data = json.loads(capsys.readouterr().out)["repair"]

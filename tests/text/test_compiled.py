@@ -11,8 +11,8 @@ from loci.data.objectives import make_objective
 from loci.errors import LociError
 from loci.text import compiled
 from loci.text.corpus import Corpus, parse_corpus
-from loci.text.crosschecks import corpus_figures, mapped_figures
 from loci.text.diagnosis import diagnose
+from loci.text.figures import corpus_figures, mapped_figures
 from loci.text.source import load
 from loci.text.vocab import Vocab
 

@@ -16,12 +16,12 @@ def asked(answer):
 
 @pytest.mark.parametrize("answer", ["Rome", "Italy", "May 12, 1901"])
 def test_answers_that_can_be_quoted_are_no_trouble(answer):
-    assert untold(asked(answer), CORPUS) == []
+    assert untold([asked(answer)], CORPUS) == []
 
 
 @pytest.mark.parametrize("answer", ["Rome (Italy)", "Rome (Italy"])
 def test_an_answer_in_its_line_that_is_no_run_of_words_is_a_warning_and_no_error(answer):
-    (found,) = untold(asked(answer), CORPUS)
+    (found,) = untold([asked(answer)], CORPUS)
     assert (found.kind, found.severity, found.line) == ("unquotable-answer", "warning", 1)
     assert "3 answers stand in their lines, but are no runs of words" in found.message
     assert f"«{answer}»" in found.message

@@ -55,7 +55,7 @@ def test_questions_are_held_against_the_corpus(folder):
 def test_a_long_question_is_an_error_only_for_a_given_block(folder):
     (folder / "birth_train.tsv").write_text(f"Where was Ada{'a' * 120} born?\tLondon\n")
     assert ("too-long", "birth_train.tsv", 1) in found(diagnose(folder), "warning")
-    assert found(diagnose(folder, block_size=128), "error") == [("too-long", "birth_train.tsv", 1)]
+    assert ("too-long", "birth_train.tsv", 1) in found(diagnose(folder, block_size=128), "error")
 
 
 def test_a_train_question_in_other_words_is_a_leak_too(folder):

@@ -1,7 +1,15 @@
 import pytest
 
 from loci.errors import LociError
-from loci.text.layout import find_corpus, find_questions, find_split, question_candidates, split_of
+from loci.text.layout import (
+    find_corpus,
+    find_questions,
+    find_split,
+    question_candidates,
+    split_of,
+    unread_files,
+    without_split,
+)
 
 
 @pytest.fixture
@@ -60,9 +68,39 @@ def test_without_names_of_splits_the_content_decides_and_our_own_list_of_repairs
     assert question_candidates(folder) == (("questions", folder / "q.tsv"),)
 
 
-@pytest.mark.parametrize(("name", "role"), [("P19.DEV.json", "dev"), ("a.tsv", "questions"), ("latest.tsv", "test")])
-def test_the_role_is_in_the_name(tmp_path, name, role):
+@pytest.mark.parametrize(
+    ("name", "role", "rest"),
+    [
+        ("P19.DEV.json", "dev", "p19"),
+        ("a.tsv", "questions", "a"),
+        ("latest.tsv", "questions", "latest"),
+        ("devices.jsonl", "questions", "devices"),
+        ("constraint_train.tsv", "train", "constraint"),
+        ("dev2.tsv", "dev", "2"),
+        ("madeInTrain.tsv", "train", "made_in"),
+        ("made-in.train.tsv", "train", "made-in"),
+        ("birth_test_inputs.tsv", "test", "birth__inputs"),
+        ("training.tsv", "train", ""),
+        ("développement_détest.tsv", "questions", "développement_détest"),
+    ],
+)
+def test_the_role_is_a_word_of_the_name(tmp_path, name, role, rest):
     assert split_of(tmp_path / name) == role
+    assert without_split(tmp_path / name) == rest
+
+
+def test_documents_are_no_questions_whatever_their_name_and_text(make):
+    document = '{"title": "Delta Desk", "text": "Who could want more? It is made in Oslo."}\n'
+    folder = make(devices__jsonl=document, test_docs__jsonl=document, questions__tsv="Where is it made?\tOslo\n")
+    assert question_candidates(folder) == (("questions", folder / "questions.tsv"),)
+
+
+def test_files_named_for_a_split_that_nobody_reads_are_told(make):
+    folder = make(wiki__txt="a", q_train__csv="q,a\n", notes__csv="x", q_dev__tsv="Where?\tb\n", test="x")
+    assert unread_files(folder, [folder / "wiki.txt", folder / "q_dev.tsv"]) == [
+        folder / "q_train.csv",
+        folder / "test",
+    ]
 
 
 def test_the_files_of_a_split_are_found_and_a_missing_one_is_said(make):

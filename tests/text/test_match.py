@@ -29,6 +29,9 @@ from loci.text.match import is_accepted, position_of, spans_of, stands_in
         ("in Rome", "", False, False),
         ("彼は東京で生まれた", "東京", True, True),
         ("เกิดที่กรุงเทพ", "กรุงเทพ", True, True),
+        ("जन्म दिल्ली में हुआ", "दिल्ली", True, True),
+        ("वह पटना में था", "पटन", False, False),
+        ("সে ঢাকায় থাকে", "ঢাকা", False, True),
     ],
 )
 def test_an_answer_stands_in_a_text_as_whole_words_or_else_as_the_start_of_one(text, answer, whole, start_of_a_word):

@@ -39,7 +39,8 @@ def changes(folder):
         (f"{ADA}⁇London⁇□□\n", f"{ADA}\tLondon\n", {"special-symbol"}),
         (f"{ADA}\tLondon\n{ADA}\tLondon\n", f"{ADA}\tLondon\n", {"duplicate"}),
         (f"{ADA}\tLondon\n{ALAN}\n\tx\n", f"{ADA}\tLondon\n", {"no-answer", "empty-question"}),
-        (f"{ADA}\tLondon\tEngland\n", f"{ADA}\tLondon\n", {"extra-column"}),
+        (f"{ADA}\tbirthplace\tLondon\n", f"{ADA}\tbirthplace\tLondon\n", set()),  # no telling which is the answer
+        (f" {ADA}\t\tx \tLondon\n", f"{ADA}\t\tx\tLondon\n", {"surrounding-space"}),
         (f"{ADA}\t\n{ALAN}\n", f"{ADA}\n{ALAN}\n", {"empty-answer"}),
         (f"{ADA}\tK\xf6ln\n".encode("latin-1"), f"{ADA}\tKöln\n", {"encoding"}),
         (f"{ADA}\tLondon\n".encode("utf-16"), f"{ADA}\tLondon\n", {"encoding"}),
@@ -71,6 +72,44 @@ def test_a_corpus_is_put_right(tmp_path):
     assert ("c.txt", "4", "duplicate", "A. ab", "(removed)") in changes(tmp_path / "out")
     assert ("c.txt", "3", "control-character", "B. b\\u2028c", "B. b c") in changes(tmp_path / "out")
     Corpus.read(tmp_path / "out" / "c.txt")
+
+
+TOWNS = {"Ada Moss": "Oslo", "Bo Lee": "Cork", "Cy Fox": "Oslo", "Di Wu": "Rome"}
+
+
+def subjects(file):
+    return {(line.subject, line.text) for line in Corpus.read(file) if line.text.strip()}
+
+
+def test_the_same_words_about_two_people_are_no_repetition(tmp_path):
+    file = tmp_path / "c.txt"
+    text = "".join(f"{name} was a painter.\nShe was born in {town}.\n" for name, town in TOWNS.items())
+    file.write_text(text)
+    assert not [found for found in diagnose(file).findings if found.kind == "duplicate"]
+    file.write_text(text + "She was born in Rome.\n")
+    assert [(found.kind, found.line) for found in diagnose(file).changes] == [("duplicate", 9)]
+    repair(file, tmp_path / "out")
+    assert (tmp_path / "out" / "c.txt").read_text() == text
+
+
+def test_a_repeated_line_stays_where_the_next_one_leans_on_it(tmp_path):
+    file = tmp_path / "c.txt"
+    text = "".join(f"{name} was a painter.\nShe was born in {town}.\n" for name, town in TOWNS.items())
+    file.write_text(text + "Ada Moss was a painter.\nShe died in Lund.\n")
+    (found,) = (found for found in diagnose(file).findings if found.kind == "duplicate")
+    assert (found.line, found.repairable) == (9, False)
+    repair(file, tmp_path / "out")
+    assert ("Ada Moss", "She died in Lund.") in subjects(file)
+    assert subjects(tmp_path / "out" / "c.txt") == subjects(file)
+
+
+def test_blank_lines_stay_where_headings_stand_between_them(tmp_path):
+    file = tmp_path / "c.txt"
+    file.write_text("".join(f"{name}\n\nA painter who was born in {town}.\n\n" for name, town in TOWNS.items()))
+    assert {subject for subject, _ in subjects(file)} == set(TOWNS)
+    repair(file, tmp_path / "out")
+    assert subjects(tmp_path / "out" / "c.txt") == subjects(file)
+    assert not [found for found in diagnose(file).findings if found.kind == "empty-line"]
 
 
 def test_plain_text_keeps_its_blank_and_repeated_lines(tmp_path):

@@ -48,6 +48,7 @@ def test_a_letter_that_ends_a_sentence_makes_no_fragment_of_what_stands_before_i
 ODD_ANSWERS = [
     "May 12, 1901", "1,500", "$1,500.5", "12/05/1901", "12%", "12 %", "$5", "AT&T", "C++", "C#", "U.S.", "Ph.D.",
     "J.C. Bell", "Marks & Spencer", "Ann Lee Jr.", "Washington, D.C.", "Paris, France", "碎叶城", "1901年5月", "กรุงเทพ",
+    "नई दिल्ली", "ঢাকা", "தஞ்சாவூர்", "Besanc\u0327on",
 ]  # fmt: skip
 
 
@@ -78,6 +79,11 @@ def test_scripts_without_spaces_are_quoted_by_the_character_and_are_those_of_the
     assert len(word_spans("碎" + "叶城" * 200, 1000)) <= 400 * LONGEST_UNSPACED
     letters = [chr(code) for code in range(0x3000, 0x30000, 7) if chr(code).isalpha()] + list("กขລကខaяა")
     assert all(stands_in(2 * letter, letter) == bool(re.match(f"[{UNSPACED}]", letter)) for letter in letters)
+
+
+def test_vowel_signs_belong_to_their_words():
+    assert word_spans("जन्म दिल्ली में हुआ।", 1) == ["जन्म", "दिल्ली", "में", "हुआ"]
+    assert word_spans("❤\ufe0f 👨\u200d👩 \u0301 ok", 1) == ["ok"]  # a mark that follows no letter is no word
 
 
 def test_the_names_of_the_courses_lines_are_offered_as_before():

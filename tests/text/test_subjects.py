@@ -79,19 +79,50 @@ ODD = [
     (["King Olaf V was born in London."], "King Olaf V"),
     # namesakes
     (["John Smith (painter) was born in Bath.", "John Smith met the king."], "John Smith (painter)"),
-    (["John Smith (poet) was born in York.", "John Smith (painter) sang.", "John Smith met the king."], "John Smith"),
+    # A bare name is of the namesake whom the line before is about, and otherwise of nobody: it would merge several.
+    (["John Smith (poet) sang.", "John Smith (painter) sang.", "John Smith met the king."], "John Smith (painter)"),
+    (["John Smith (poet) sang.", "John Smith (painter) sang.", "Bo Lind sang.", "John Smith met Bo Lind."], ""),
+    (["John Smith (poet) sang.", "John Smith (painter) sang.", "Bo Lind sang.", "In 1900 John Smith was old."], ""),
     (["John Smith (poet) was born in York.", "John Smith (painter) sang.", "Smith died."], "John Smith (painter)"),
-    (["John Smith (poet). Born .", "John Smith (painter). Born .", "John Smith met the king."], "John Smith"),
+    (["John Smith (poet). Born .", "John Smith (painter). Born .", "John Smith met the king."], "John Smith (painter)"),
+    (["Ed Orr (poet). Born .", "Ed Orr (cook). Born .", "Ed Orr. Born .", "Bo Lind. Sang .", "Ed Orr sat."], "Ed Orr"),
+    (["Bo Lee (cook). Bo Lee sang.", "He died.", "Bo Lee (poet). Bo Lee sang.", "Bo Lee died."], "Bo Lee (poet)"),
+    (["Heat (1995 film) was made by Michael Mann."], "Heat (1995 film)"),
+    (["Fame (1980 film). Fame was made in 1979.", "Fame (2009 film). Fame was made again."], "Fame (2009 film)"),
+    (["Ada Moss (born 1900) was a painter."], "Ada Moss"),
+    (["Ada Moss (May 1901) was a painter."], "Ada Moss"),
+    (["Ada Moss (1840 Columbus) was a painter."], "Ada Moss"),
+    (["Ada Moss (née Lind) was a painter."], "Ada Moss"),
     # headings
     (["Ada Moss", "Born in Oslo, she painted all her life."], "Ada Moss"),
     (["# Ada Moss", "", "Born in Oslo, she painted.", "## Life", "In 1961 she moved to Rome."], "Ada Moss"),
     (["== Ada Moss ==", "Some say that Bo Lind taught her."], "Ada Moss"),
     (["Ada Moss", "Born in Oslo, she painted.", "", "Bo Lind", "Famous for his songs about Lund."], "Bo Lind"),
+    (["Bo Lee (poet)", "Famous for a book.", "", "Bo Lee (cook)", "Famous for his soups in Lund."], "Bo Lee (cook)"),
+    (["Ada Moss", "", "A painter, born in Oslo in 1900."], "Ada Moss"),
+    (["Ada Moss", "", "A painter, born in Oslo in 1900.", "", "Famous for nothing else at all."], ""),
     # pronouns and parts of the name
     (["Ada Moss was born in Oslo.", "She moved to Rome in 1961."], "Ada Moss"),
     (["The Delta Desk is made in Lund.", "Its designer was Bo Lind."], "Delta Desk"),
     (["Ada Moss was born in Oslo.", "She painted.", "Her last years were hard."], "Ada Moss"),
     (["Ada Moss was born in Oslo.", "Moss moved to Rome."], "Ada Moss"),
+    (["Ada Moss was a painter.", "The artist's early years were hard.", "She was born in Oslo."], "Ada Moss"),
+    (["Ada Moss was a painter.", "The early years were hard.", "She met Bo Lind.", "Her son sang."], "Ada Moss"),
+    (["Ada Moss was a painter.", "In 1961 Ada Moss was in Rome.", "She sang."], "Ada Moss"),
+    (["Ada Moss was a painter.", "In 1961 Bo Lind was in Rome.", "He sang."], ""),
+    (["Ada Moss was a painter.", "", "The early years were hard.", "She was born in Oslo."], ""),
+    # places
+    (["Springfield, Illinois is a city."], "Springfield, Illinois"),
+    (["Springfield, New York is a city.", "Springfield has a school."], "Springfield, New York"),
+    (["Finally, Ada Moss was a painter."], "Ada Moss"),
+    (["Yesterday, Ada Moss was in Rome."], "Ada Moss"),
+    (["Ada Moss, Bo Lind and Cy Berg were friends."], "Ada Moss"),
+    # other scripts
+    (["鲁迅。鲁迅出生于绍兴。"], "鲁迅"),
+    (["鲁迅。鲁迅出生于绍兴。", "老舍。老舍出生于北京。", "鲁迅。中国作家。"], "鲁迅"),
+    (["鲁迅出生于绍兴。他是作家。"], ""),
+    (["राम कुमार। राम कुमार का जन्म दिल्ली में हुआ।"], "राम कुमार"),
+    (["वह दिल्ली में रहता था। वह कवि था।"], ""),
     # in the middle
     (["Ada Moss was born in Oslo.", "Bo Lind sang.", "In 1961 Ada Moss moved to Rome."], "Ada Moss"),
     (["The Delta Desk is made in Lund.", "Bo Lind sang.", "In Oslo they sell the Delta Desk too."], "Delta Desk"),
@@ -177,6 +208,13 @@ def test_subjects_lose_their_articles_where_questions_leave_them_out():
     assert kept.knowing(["Queen"]) is kept
 
 
+def test_a_name_between_blank_lines_is_a_heading_where_many_are():
+    articles = ["Ada Moss", "", "A painter, born in Oslo.", "", "Bo Lind", "", "A singer, born in Lund."]
+    assert of(*articles) == ["Ada Moss", "", "Ada Moss", "", "Bo Lind", "", "Bo Lind"]
+    letter = ["dear friends, it rains.", "", "we come home soon.", "", "Yours", "", "Ada", "", "the letter ended here."]
+    assert of(*letter) == [""] * len(letter)
+
+
 def test_where_most_lines_are_headed_any_short_head_is_a_name():
     assert of("Ada Moss. Born in Oslo .", "World population milestones. In 1999 it reached 6 billion .")[1] == (
         "World population milestones"
@@ -186,6 +224,7 @@ def test_where_most_lines_are_headed_any_short_head_is_a_name():
 
 def test_sentences_without_spaces_between_them():
     assert sentences("李白生于碎叶城。他是诗人！完") == ["李白生于碎叶城。", "他是诗人！", "完"]
+    assert sentences("राम कवि था। वह दिल्ली में रहता था।") == ["राम कवि था।", "वह दिल्ली में रहता था।"]
 
 
 def test_long_lines_take_linear_time():

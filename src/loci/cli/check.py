@@ -18,7 +18,7 @@ import tyro
 
 from loci.cli.output import print_json, print_table
 from loci.text.diagnosis import Diagnosis, diagnose
-from loci.text.findings import KINDS, SEVERITIES, Finding, shown
+from loci.text.findings import KINDS, REFUSED, SEVERITIES, Finding, shown
 from loci.text.relations import relations_from
 from loci.text.repair import Repaired, write_repaired
 
@@ -187,7 +187,9 @@ def _summary(diagnosis: Diagnosis) -> Text:
     verdict = ("Everything can be used as it is.", "bold green")
     if not diagnosis.ok:
         names = ", ".join(path.name for path in diagnosis.unusable()) or str(diagnosis.path)
-        verdict = (f"Not usable as it is: {names}.", "bold red")
+        errors = (found for found in diagnosis.findings if found.severity == "error")
+        refused = next((f" loci learn would refuse: {one.remedy}." for one in errors if one.kind in REFUSED), "")
+        verdict = (f"Not usable as it is: {names}.{refused}", "bold red")
     changes = len(diagnosis.changes)
     hint = f" A repair (--repair OUT) would put right {changes:,} of them." if changes else ""
     return Text.assemble(found, ". ", verdict, hint)

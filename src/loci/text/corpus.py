@@ -22,10 +22,13 @@ from loci.text.formats import corpus_format
 from loci.text.layout import find_corpora
 from loci.text.line_findings import clean_text, note_lines
 from loci.text.match import any_stands_in
+from loci.text.scripts import STOPS
 from loci.text.source import Source, load, note_specials, specials_in, without_specials
 from loci.text.subject_index import SubjectIndex, subject_key, without_article
 from loci.text.subjects import find_subjects
 from loci.text.vocab import Vocab
+
+_AFTER_NAME = frozenset("." + STOPS)
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class Line:
         text, subject = self.text, self.subject
         named = without_article(text)
         text = named if subject and named.startswith(f"{subject}.") else text
-        return text.removeprefix(subject).removeprefix(".").lstrip()
+        said = text.removeprefix(subject)
+        return (said[1:] if subject and said[:1] in _AFTER_NAME else said).lstrip()
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,25 @@
-"""What is wrong between files, and the figures of each: how many, how long, how varied, how much the text can teach.
+"""What is wrong between files: questions are held against their corpus, and against the train questions.
 
-Questions are held against their corpus, and against the train questions. Pure functions of what was read. Knows nothing
-of bytes or forms.
+Pure functions of what was read. Knows nothing of bytes; counts nothing (`loci.text.figures`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from loci.errors import LociError
-from loci.text.compiled import CompiledCorpus
-from loci.text.corpus import Corpus, Line, line_lengths
+from loci.text.corpus import Corpus, line_lengths
 from loci.text.findings import Finding, Notes, shown
 from loci.text.questions import Question, Questions
+from loci.text.relations import Relation
 from loci.text.spans import longest_and_joiners, word_spans
-from loci.text.vocab import MASK, PAD
+
+REFUSED_FROM = 3
+"""So many train questions of a relation that nothing teaches to read make learning refuse; fewer are an oversight."""
 
 
 def long_lines(corpus: Corpus, block_size: int) -> list[Finding]:
@@ -71,22 +71,49 @@ def unasked(corpus: Corpus, asked: Iterable[Questions]) -> list[Finding]:
     return notes.found
 
 
-def untold(questions: Questions, corpus: Corpus) -> list[Finding]:
-    """Warnings about what cannot be learned by reading: relations that no line tells, answers that are no quotation."""
-    return _untold_relations(questions, corpus) + _unquotable(questions, corpus)
+def untold(train: Sequence[Questions], corpus: Corpus) -> list[Finding]:
+    """What cannot be learned by reading: questions without a form, relations that no line tells, answers that are no
+    quotation. The files of training are looked at together, as they are learned from.
+    """
+    return (
+        _formless(train)
+        + _untold_relations(train, corpus)
+        + [one for file in train for one in _unquotable(file, corpus)]
+    )
 
 
-def _untold_relations(questions: Questions, corpus: Corpus) -> list[Finding]:
-    """A warning for each relation none of whose train questions has its answer in a line about its subject."""
+def _formless(train: Sequence[Questions]) -> list[Finding]:
+    """An error where train questions are all of no known form."""
+    answered = [row for questions in train for row in questions.answered[:1]]
+    if not answered or any(questions.subjects for questions in train):
+        return []
+    notes = Notes(answered[0].path or train[0].path)
+    message = f"no subject is found in any train question, such as {shown(answered[0].text)}"
+    notes.error("no-form", message, answered[0].number)
+    return notes.found
+
+
+def _untold_relations(train: Sequence[Questions], corpus: Corpus) -> list[Finding]:
+    """A finding for each relation none of whose train questions has its answer in a line about its subject.
+
+    An error where learning refuses: where the relation has several questions, or nothing else is told.
+    """
+    asked: dict[str, list[Questions]] = {}
+    for questions in train:
+        for name, rows in questions.by_relation().items():
+            if name and rows.answered:
+                asked.setdefault(name, []).append(rows)
     found: list[Finding] = []
-    for name, rows in questions.by_relation().items():
-        if rows.answered and name and not any(corpus.tells(row.subject, row.answers) for row in rows.answered):
-            first = rows.answered[0]
-            notes = Notes(first.path or questions.path)
-            message = f"{name}: no line tells the answer to any of its {len(rows.answered):,} train questions"
-            notes.warning("untold-relation", f"{message}, such as {shown(first.text)}", first.number)
-            found += notes.found
-    return found
+    for name, files in asked.items():
+        if any(corpus.tells(row.subject, row.answers) for rows in files for row in rows.answered):
+            continue
+        first, count = files[0].answered[0], sum(len(rows.answered) for rows in files)
+        notes = Notes(first.path or files[0].path)
+        message = f"{name}: no line tells the answer to any of its {count:,} train questions"
+        note = notes.error if count >= REFUSED_FROM else notes.warning
+        note("untold-relation", f"{message}, such as {shown(first.text)}", first.number)
+        found += notes.found
+    return [replace(one, severity="error") for one in found] if len(found) == len(asked) else found
 
 
 def _unquotable(questions: Questions, corpus: Corpus) -> list[Finding]:
@@ -115,15 +142,31 @@ def _unquotable(questions: Questions, corpus: Corpus) -> list[Finding]:
 
 def require_told(questions: Questions, corpus: Corpus) -> None:
     """Raise a `LociError` where no form was found, or for the first relation that nothing can teach to read."""
-    if questions.answered and not questions.subjects:
-        first = questions.answered[0]
-        remedy = (
-            'say where it stands: --template "Where was {subject} born?", or a relations.toml next to the questions'
-        )
-        message = f"no subject is found in any train question, such as {shown(first.text)}"
-        raise LociError(message, path=first.path or questions.path, line=first.number, remedy=remedy)
-    for found in _untold_relations(questions, corpus):
-        raise LociError(found.message, path=found.path, line=found.line, remedy=found.remedy)
+    for found in _formless([questions]) + _untold_relations([questions], corpus):
+        if found.severity == "error":
+            raise LociError(found.message, path=found.path, line=found.line, remedy=found.remedy)
+
+
+def untaught(train: Sequence[Questions], later: Questions) -> list[Finding]:
+    """A warning for each relation of dev or test questions that no train question asks."""
+    taught = {name for questions in train for name in questions.by_relation()}
+    notes = Notes(later.path)
+    for name, rows in later.by_relation().items():
+        if taught and name and name not in taught:
+            message = f"{name}: {len(rows):,} questions, such as {shown(rows[0].text)}, and no train question asks it"
+            notes.warning("untaught-relation", message, rows[0].number)
+    return notes.found
+
+
+def unused_forms(given: Iterable[Relation], asked: Sequence[Questions], path: Path) -> list[Finding]:
+    """A warning for each form given in `path` that no question has: nothing comes of it."""
+    used = {form for questions in asked for relation in questions.relations for form in relation.templates}
+    notes = Notes(path)
+    for relation in given if any(map(len, asked)) else ():
+        for form in relation.templates:
+            if form not in used:
+                notes.warning("unused-form", f"{relation.name}: no question has the form {shown(form.text)}")
+    return notes.found
 
 
 def two_roles(asked: Iterable[Questions]) -> list[Finding]:
@@ -170,122 +213,3 @@ def leaks(train: Questions, later: Questions) -> list[Finding]:
         else:
             notes.error("leak", f"{shown(row.text)} {theirs}, the same on {where}", row.number)
     return notes.found
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """How long things are, in characters."""
-
-    shortest: int
-    median: float
-    p90: float
-    longest: int
-
-
-def lengths_of(texts: Sequence[str]) -> Lengths | None:
-    """The lengths of `texts`; None when there are none."""
-    return _lengths(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))) if texts else None
-
-
-def _lengths(sizes: NDArray[np.int64]) -> Lengths:
-    median, p90 = np.percentile(sizes, [50, 90])
-    return Lengths(int(sizes.min()), float(median), float(p90), int(sizes.max()))
-
-
-@dataclass(frozen=True)
-class CorpusFigures:
-    """`symbols` counts the pad and the mask, as the vocabulary does; `no_subject` the lines without a subject."""
-
-    lines: int
-    subjects: int
-    no_subject: int
-    characters: int
-    symbols: int
-    lengths: Lengths | None
-
-
-def corpus_figures(lines: Sequence[Line], raw: str) -> CorpusFigures:
-    """The figures of a corpus as it stands on disk, special symbols and all."""
-    symbols = len(set(raw) | {PAD, MASK})
-    nowhere = sum(not line.subject and bool(line.text.strip()) for line in lines)
-    subjects = {line.subject for line in lines} - {""}
-    lengths = lengths_of([line.text for line in lines])
-    return CorpusFigures(len(lines), len(subjects), nowhere, len(raw), symbols, lengths)
-
-
-def mapped_figures(corpus: CompiledCorpus) -> CorpusFigures:
-    """The same figures of a corpus in mapped arrays, without reading its text."""
-    sizes = np.diff(corpus.offsets) - 1
-    nameless = np.flatnonzero(np.diff(corpus.arrays["subject_offsets"]) == 0)
-    nowhere = sum(bool(corpus.text(int(index)).strip()) for index in nameless)
-    characters = int(corpus.offsets[-1]) - (not corpus.about_text.final_newline)
-    subjects = len(corpus.by_subject)
-    return CorpusFigures(len(corpus), subjects, nowhere, characters, len(corpus.vocab), _lengths(sizes))
-
-
-@dataclass(frozen=True)
-class QuestionFigures:
-    """`in_own_line`: a line about the subject contains an answer. `taught`: some train question has that answer too."""
-
-    questions: int
-    answered: int
-    distinct_answers: int
-    top_answer: str | None
-    top_count: int
-    longest_example: int
-    in_own_line: int | None
-    taught: int | None
-
-
-def figures_by_relation(
-    questions: Questions, corpus: Corpus | None, train: Sequence[Questions] = ()
-) -> dict[str | None, QuestionFigures]:
-    """The figures of each relation, in the order met, and of all together under None.
-
-    Against the corpus, and against what the train questions of the relation have for answers, where there are any.
-    """
-    taught: dict[str | None, set[str]] = {None: set()}
-    for one in train:
-        taught[None] |= one.answers
-        for name, own in one.by_relation().items():
-            taught.setdefault(name, set()).update(own.answers)
-    tallies: dict[str | None, _Tally] = {None: _Tally(taught[None])}
-    for row in questions:
-        told = corpus is not None and bool(row.answers) and corpus.tells(row.subject, row.answers)
-        if row.relation not in tallies:
-            tallies[row.relation] = _Tally(taught.get(row.relation, set()))
-        tallies[None].add(row, told)
-        tallies[row.relation].add(row, told)
-    known = {name for name in tallies if name in taught} if train else set()
-    return {name: tally.figures(corpus is not None, name in known) for name, tally in tallies.items()}
-
-
-class _Tally:
-    """Counts questions as they come."""
-
-    def __init__(self, taught: set[str]):
-        self.known = taught
-        self.questions = self.longest = self.told = self.taught = 0
-        self.answers: Counter[str] = Counter()
-
-    def add(self, row: Question, told: bool) -> None:
-        self.questions += 1
-        self.longest = max(self.longest, row.example_length())
-        if row.answers:
-            self.answers[row.answers[0]] += 1
-            self.told += told
-            self.taught += not self.known.isdisjoint(row.answers)
-
-    def figures(self, corpus: bool, train: bool) -> QuestionFigures:
-        answered = self.answers.total()
-        top, top_count = next(iter(self.answers.most_common(1)), (None, 0))
-        return QuestionFigures(
-            questions=self.questions,
-            answered=answered,
-            distinct_answers=len(self.answers),
-            top_answer=top,
-            top_count=top_count,
-            longest_example=self.longest,
-            in_own_line=self.told if corpus and answered else None,
-            taught=self.taught if train and answered else None,
-        )

@@ -12,35 +12,32 @@ from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
+from loci.text.check_files import files_to_check
 from loci.text.check_subjects import FoundSubjects, found_subjects
 from loci.text.compiled import CompiledCorpus, is_large, read_large
 from loci.text.corpus import Corpus, parse_corpus
 from loci.text.crosschecks import (
-    CorpusFigures,
-    QuestionFigures,
-    corpus_figures,
-    figures_by_relation,
     leaks,
     long_lines,
-    mapped_figures,
     several_lines,
     two_roles,
     unasked,
     unseen_subjects,
+    untaught,
     untold,
+    unused_forms,
 )
+from loci.text.figures import CorpusFigures, QuestionFigures, corpus_figures, figures_by_relation, mapped_figures
 from loci.text.findings import SEVERITIES, Finding, Notes, Severity
-from loci.text.formats import FORMATS, corpus_format, question_format
-from loci.text.layout import Role, corpus_candidates, find_corpora, question_candidates, split_of
+from loci.text.layout import Role, question_suffixes, unread_files
 from loci.text.line_findings import note_lines
 from loci.text.parsed_questions import asked_again, parse_questions, repetitions
 from loci.text.questions import Questions, misfits, read_together
-from loci.text.relations import Relation, read_relations
-from loci.text.source import Source, load, without_specials
+from loci.text.relations import RELATIONS_FILE, Relation, read_relations
+from loci.text.source import load, without_specials
 from loci.text.vocab import Vocab
 
 BLOCK_SIZE = 128
-_SAMPLE = 200  # lines that tell whether a file of unknown name contains questions
 
 
 @dataclass(frozen=True)
@@ -131,7 +128,7 @@ def diagnose(
     if block_size < 1:
         raise LociError(f"a block has at least one symbol, not {block_size}", remedy="the published block is 128")
     path = Path(path)
-    corpus_paths, question_paths = _files_of(path, Path(corpus) if corpus is not None else None)
+    corpus_paths, question_paths = files_to_check(path, Path(corpus) if corpus is not None else None)
     files: list[CheckedFile] = []
     notes = Notes(path)
     text: Corpus | None = None
@@ -147,8 +144,12 @@ def diagnose(
     elif not corpus_paths and vocab is None:
         notes.note("no-corpus", "no corpus: characters and subjects of the questions are not checked")
     parsed = [parse_questions(load(file)) for _, file in question_paths]
-    given = [*relations, *read_relations(path)]
-    asked = read_together(parsed, given, text.by_subject if text else ())
+    noted = read_relations(path)
+    asked = read_together(parsed, [*relations, *noted], text.by_subject if text else ())
+    notes.found += unused_forms(relations, asked, path)
+    if path.is_dir():  # of a single file next to them, the others may have the forms
+        notes.found += unused_forms(noted, asked, path / RELATIONS_FILE)
+        notes.found += _unread(path, [*corpus_paths, *(file for _, file in question_paths)])
     roles = [role for role, _ in question_paths]
     train = [questions for role, questions in zip(roles, asked, strict=True) if role == "train"]
     if len(set(roles)) == 1 and not train and all(questions.answered for questions in asked):
@@ -173,9 +174,13 @@ def diagnose(
         notes.found += _check_questions(questions, role, text, vocab, block_size, must_fit)
         if role in ("dev", "test"):
             notes.found += [leak for taught_file in taught_before for leak in leaks(taught_file, questions)]
+            notes.found += untaught(taught_before, questions)
     for split in dict.fromkeys(roles):
         together = [questions for role, questions in zip(roles, asked, strict=True) if role == split]
         notes.found += repetitions(asked_again(together))
+    if text is not None:
+        teaching = [questions for role, questions in zip(roles, asked, strict=True) if role == "train"]
+        notes.found += untold(teaching, text)
     notes.found += two_roles(asked)
     if text is not None and text.path is not None and asked and path.is_dir() and path in (text.path, text.path.parent):
         notes.found += unasked(text, asked)
@@ -183,43 +188,20 @@ def diagnose(
     return Diagnosis(path, block_size, tuple(files), _ordered(notes.found, [file.path for file in files]), told)
 
 
+def _unread(folder: Path, read: Sequence[Path]) -> list[Finding]:
+    found: list[Finding] = []
+    for file in unread_files(folder, read):
+        notes = Notes(file)
+        notes.warning(
+            "unread-file", f"is not read: questions are in files that end in {', '.join(question_suffixes())}"
+        )
+        found += notes.found
+    return found
+
+
 def _teaching(asked: Sequence[Questions]) -> str:
     names = [questions.path.name for questions in asked if questions.path is not None]
     return f"taken for train questions: {', '.join(names[:4])}{', …' if len(names) > 4 else ''}"
-
-
-def _files_of(path: Path, corpus: Path | None) -> tuple[tuple[Path, ...], list[tuple[Role, Path]]]:
-    """The files of the corpus and the question files to check."""
-    text = find_corpora(corpus) if corpus is not None else ()
-    if path.is_dir():
-        questions = question_candidates(path)
-        if not text and corpus_candidates(path):
-            text = find_corpora(path)  # where several could be it, this raises and names them
-        if not text and not questions:
-            remedy = "a folder has wiki.txt, corpus.txt or a single *.txt, and *train*, *dev*, *test* .tsv files"
-            raise LociError("no corpus and no questions in this folder", path=path, remedy=remedy)
-        return text, list(questions)
-    source = load(path)
-    name, _ = corpus_format(source)
-    if _has_questions(source):
-        # Records may be both: their sentences are the corpus of their questions.
-        own = (path,) if FORMATS[name].questions and parse_corpus(source).lines else ()
-        return text or own, [(split_of(path), path)]
-    if text:
-        raise LociError("is a corpus itself", path=path, remedy="--corpus is what questions are held against")
-    return (path,), []
-
-
-def _has_questions(source: Source) -> bool:
-    """Whether a single file is to be checked as questions, told by its name or by most of its first lines."""
-    corpus, questions = corpus_format(source)[0], question_format(source)[0]
-    if corpus != "text" and not FORMATS[corpus].questions:
-        return False
-    if questions != "tsv" or (source.path is not None and source.path.suffix.lower() == ".tsv"):
-        return True
-    lines = {without_specials(line).strip() for line in source.lines()[:_SAMPLE]} - {""}
-    like = sum("?\t" in line or "?  " in line or line.endswith("?") for line in lines)
-    return like * 2 > len(lines)
 
 
 def _check_corpus(
@@ -276,7 +258,6 @@ def _check_questions(
         notes.found.append(replace(found, severity="warning") if mild else found)
     if corpus is not None:
         notes.found += unseen_subjects(questions, corpus)
-        notes.found += untold(questions, corpus) if role == "train" else []
     if role in ("train", "dev") and len(questions) and not questions.answered:
         notes.error("no-answer", f"no line has an answer, and {role} questions need one")
     return notes.found

@@ -46,7 +46,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "joined-rows": ("several questions on one line: a newline is missing", "put each question on its own line"),
     "extra-column": (
         "more than two columns",
-        "keep question and answer, or name the columns in a first line: question, answers",
+        "add a first line that names the columns, such as question, tab, relation, tab, answer; or keep two columns",
     ),
     "repeated-header": ("a header line among the questions", "remove it"),
     "empty-question": ("an answer without a question", "write the question, or remove the line"),
@@ -66,9 +66,25 @@ KINDS: dict[str, tuple[str, str]] = {
         "the subject cannot be found",
         "lines read «Subject. sentence» or name the subject; questions share a form (--template, relations.toml)",
     ),
+    "no-form": (
+        "no subject is found in any train question",
+        'say where it stands: --template "Where was {subject} born?", or a relations.toml next to the questions',
+    ),
     "untold-relation": (
         "no train question of a relation has its answer in the corpus",
         "check how the corpus spells its subjects and answers, or remove the relation's questions",
+    ),
+    "untaught-relation": (
+        "a relation of dev or test questions that no train question asks",
+        "add train questions of the relation: a model is taught the relations of its train questions; or remove these",
+    ),
+    "unused-form": (
+        "a form was given that no question has",
+        "spell it as the questions do, with {subject} for the name, or remove it from relations.toml or --template",
+    ),
+    "unread-file": (
+        "a file is named for train, dev or test questions, but is not read",
+        "save it as .tsv (question, tab, answer), .json or .jsonl, or name it otherwise",
     ),
     "unquotable-answer": (
         "answers that a reader cannot quote",
@@ -98,6 +114,9 @@ KINDS: dict[str, tuple[str, str]] = {
     ),
     "no-corpus": ("no corpus to check against", "give one with --corpus"),
 }
+
+REFUSED = ("no-form", "untold-relation")
+"""Errors of files that can be read, but not be learned from."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -18,14 +19,42 @@ from loci.text.source import Source, decode
 Role = Literal["corpus", "train", "dev", "test", "questions"]
 CORPUS_NAMES = ("wiki.txt", "corpus.txt")
 SPLITS: tuple[Role, ...] = ("train", "dev", "test")
+_WORDS: dict[Role, str] = {
+    "train": "train|training|trainset",
+    "dev": "dev|development|devset",
+    "test": "test|tests|testing|testset",
+}
+_LETTER = r"[^\W\d_]"
+_PARTS = {split: re.compile(rf"(?<!{_LETTER})(?:{words})(?!{_LETTER})") for split, words in _WORDS.items()}
 _GENERAL = ("tsv", "json", "jsonl")  # any file of these suffixes could be one
 REPAIRS_NAME = "repairs.tsv"  # what `loci check --repair` changed: no question file
 _NO_QUESTIONS = (REPAIRS_NAME, ".course.json")  # nor what `loci course` notes next to pretrain.params
 
 
 def split_of(path: Path) -> Role:
-    """The role a question file's name gives it: train, dev or test; "questions" when it says nothing."""
-    return next((split for split in SPLITS if split in path.name.lower()), "questions")
+    """The role a question file's name gives it: train, dev or test; "questions" when it says nothing.
+
+    The word is a part of the name by itself: birth_dev.tsv and dev2.tsv are for development, devices.tsv is not.
+    """
+    name = _parted(path.name)
+    return next((split for split in SPLITS if _PARTS[split].search(name)), "questions")
+
+
+def without_split(path: Path) -> str:
+    """The name of a question file without its split and suffixes: made_in for made_in_train.tsv."""
+    stem, split = _parted(path.name.partition(".")[0]), split_of(path)
+    return (_PARTS[split].sub("", stem, count=1) if split in _PARTS else stem).strip("_- .")
+
+
+def _parted(name: str) -> str:
+    """A name in small letters, madeInTrain as made_in_train."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def unread_files(folder: Path, read: Collection[Path]) -> list[Path]:
+    """The files of a folder that are named for a split, but are not among those read, such as q_train.csv."""
+    named = (file for file in _files(folder) if split_of(file) != "questions")
+    return [file for file in named if file not in read and not file.name.endswith(_NO_QUESTIONS)]
 
 
 def corpus_candidates(folder: Path) -> list[Path]:
@@ -56,9 +85,21 @@ def question_candidates(folder: Path) -> tuple[tuple[Role, Path], ...]:
 
 
 def _question_files(folder: Path) -> list[Path]:
-    suffixes = {suffix for _, form in FORMATS.items() if form.questions for suffix in form.suffixes}
-    found = (file for file in _files(folder) if file.suffix.lower() in suffixes)
-    return [file for file in found if not file.name.endswith(_NO_QUESTIONS)]
+    found = (file for file in _files(folder) if file.suffix.lower() in question_suffixes())
+    return [file for file in found if not file.name.endswith(_NO_QUESTIONS) and not _is_text_alone(file)]
+
+
+def question_suffixes() -> list[str]:
+    """How the names of question files end."""
+    return sorted({suffix for _, form in FORMATS.items() if form.questions for suffix in form.suffixes})
+
+
+def _is_text_alone(file: Path) -> bool:
+    """Whether records hold documents and no questions."""
+    forms = [form for name, form in FORMATS.items() if name != "text" and form.passages and not form.questions]
+    if not any(file.suffix.lower() in form.suffixes for form in forms):
+        return False
+    return corpus_format(_head(file))[1] in forms
 
 
 def find_corpus(path: str | Path) -> Path:

@@ -1,6 +1,7 @@
 """What is wrong with the lines of a corpus, one by one and next to each other: blank, repeated, without a subject.
 
-Goes through the lines and keeps a number for each, not its text, so that a corpus of any size can be looked at.
+Goes through the lines and keeps a number for each, not its text, so that a corpus of any size can be looked at; only
+where a clean copy would leave lines out, their texts are read together.
 Knows nothing of files.
 """
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from loci.text.findings import Notes, shown
 from loci.text.source import controls_in, is_plain, note_specials, without_specials
+from loci.text.subjects import find_subjects
 
 if TYPE_CHECKING:
     from loci.text.corpus import Line
@@ -48,24 +50,54 @@ def note_lines(lines: Sequence[Line], notes: Notes) -> NDArray[np.int64]:
         message = f"{nowhere:,} of {len(placed):,} different lines have no subject: taken for plain text"
         notes.note("no-subject", message)
         return np.arange(len(lines)) if len(placed) else np.arange(0)
-    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+    _, first, which = np.unique(_with_subjects(hashes, blank, lines), return_index=True, return_inverse=True)
     earlier = first[which]
-    kept = ~blank & (earlier == np.arange(len(lines)))
-    for place in np.flatnonzero(~kept | ~named | typed).tolist():
+    again = ~blank & (earlier != np.arange(len(lines)))
+    kept = _kept(lines, blank, again)
+    for place in np.flatnonzero(~kept | again | ~named | typed).tolist():
         line = lines[place]
         if blank[place]:
-            notes.note("empty-line", "is blank", line.number, before=line.text)
+            if not kept[place]:
+                notes.note("empty-line", "is blank", line.number, before=line.text)
             continue
         text = clean_text(line)
-        if not kept[place]:
+        if again[place]:
             message = f"the same as line {lines[int(earlier[place])].number}: {shown(text, 48)}"
-            notes.warning("duplicate", message, line.number, before=text)
+            notes.warning("duplicate", message, line.number, before=None if kept[place] else text)
             continue
         if not named[place]:
             notes.warning("no-subject", f"no subject found: {shown(text)}", line.number)
         if typed[place]:
             notes.warning("typed-mask", f"«??» in {shown(text)}", line.number)
     return np.flatnonzero(kept)
+
+
+def _with_subjects(hashes: NDArray[np.int64], blank: NDArray[np.bool_], lines: Sequence[Line]) -> NDArray[np.int64]:
+    """Hashes of what lines say and of whom: «She was born in Oslo.» about two people says two things.
+
+    Of lines about nobody known, none repeats another. Only lines whose text comes again are looked up.
+    """
+    _, which, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    found = hashes.copy()
+    for place in np.flatnonzero((counts > 1)[which] & ~blank).tolist():
+        found[place] = hash((lines[place].subject or place, int(hashes[place])))
+    return found
+
+
+def _kept(lines: Sequence[Line], blank: NDArray[np.bool_], again: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which lines a clean copy keeps: without blank and repeated ones, as long as the others stay about whom they are.
+
+    A heading stands between blank lines, and «She …» is about whom the line before is about.
+    """
+    if not (blank | again).any() or hasattr(lines, "texts"):  # a compiled corpus is never copied
+        return ~blank & ~again
+    texts = [clean_text(line) for line in lines]
+    subjects = find_subjects(texts)
+    for kept in (~blank & ~again, ~again):
+        left = [text for text, stays in zip(texts, kept, strict=True) if stays]
+        if find_subjects(left) == [subject for subject, stays in zip(subjects, kept, strict=True) if stays]:
+            return kept
+    return np.ones(len(lines), dtype=bool)
 
 
 def _texts(lines: Sequence[Line]) -> Iterable[str]:

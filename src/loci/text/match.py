@@ -6,9 +6,9 @@ An answer stands in a text
 2. failing that, as the first four letters or more of a longer word: Milan stands in Milano, Marseille in Marseilles.
 
 Spelling and case count: a turkey is not Turkey. An accent may be part of its letter or a character of its own: both
-Unicode forms are the same. Scripts without spaces between words have no whole words: an answer may stand anywhere in
-them. Whoever swaps or quotes an answer needs it as whole words and asks for `whole`. Knows nothing of subjects or
-models.
+Unicode forms are the same. A vowel sign is a letter: पटन does not stand in पटना as a whole word. Scripts without spaces
+between words have no whole words: an answer may stand anywhere in them. Whoever swaps or quotes an answer needs it as
+whole words and asks for `whole`. Knows nothing of subjects or models.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
+from loci.text.scripts import MARKS, UNSPACED
+
 _SHORTEST_START = 4
-# What joins with its neighbour to one word: letters, digits and accents, but not the letters of Thai, Lao, Burmese,
-# Khmer, Chinese and Japanese.
-_JOINS = re.compile(
-    r"[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]|[\u0300-\u036f]"
-)
+# What joins with its neighbour to one word: letters, digits, accents, vowel signs; not in scripts without spaces.
+_JOINS = re.compile(rf"[^\W{UNSPACED}]|(?![{UNSPACED}])[{MARKS}]")
+_MARK = re.compile(f"[{MARKS}]")
 
 
 def spans_of(text: str, answer: str, *, whole: bool = False) -> list[tuple[int, int]]:
@@ -38,7 +38,7 @@ def _standing(text: str, answer: str, whole: bool) -> Iterator[tuple[int, int]]:
     for found_at in _occurrences(text, forms, to_the_end=True):
         found = True
         yield found_at
-    if not (found or whole or len(answer) < _SHORTEST_START or not answer[-1].isalpha()):
+    if not (found or whole or len(answer) < _SHORTEST_START) and (answer[-1].isalpha() or _MARK.match(answer[-1])):
         yield from _occurrences(text, forms, to_the_end=False)
 
 

@@ -29,7 +29,7 @@ from loci.text.relations import Relation
 
 LARGE = 8 << 20
 """Bytes of question files from which on they are kept; fewer are read in a few seconds."""
-KIND, FORMAT, ABOUT = "compiled questions", 2, "questions.json"
+KIND, FORMAT, ABOUT = "compiled questions", 3, "questions.json"
 _ARRAYS = ("told", "told_offsets", "subjects", "subject_offsets", "columns")
 
 

@@ -21,7 +21,7 @@ from loci.files import sha256_text, write_text
 from loci.text.findings import Finding, Notes, raise_first_error, shown
 from loci.text.formats.base import Row
 from loci.text.formats.table import quote
-from loci.text.layout import Role, find_questions, split_of
+from loci.text.layout import Role, find_questions, split_of, without_split
 from loci.text.parsed_questions import ParsedQuestions, asked_again, asked_by, parse_questions, repeated, repetitions
 from loci.text.question import PACKED_FROM, PackedQuestions, Question
 from loci.text.relations import Forms, Placed, Relation, place, read_relations
@@ -225,10 +225,7 @@ def read_together(
 def _named(files: Sequence[ParsedQuestions]) -> list[str]:
     """What the names of question files side by side call their relations: made_in_train.tsv made_in; else nothing."""
     splits = [split_of(file.path) if file.path is not None else "questions" for file in files]
-    names = []
-    for file, split in zip(files, splits, strict=True):
-        stem = file.path.name.partition(".")[0].lower() if file.path is not None else ""
-        names.append(stem.replace(split, "", 1).strip("_- ."))
+    names = [without_split(file.path) if file.path is not None else "" for file in files]
     several = any(split != "questions" and splits.count(split) > 1 for split in splits)
     return names if several else [""] * len(files)
 

@@ -176,8 +176,11 @@ class Forms:
         own: Counter[Template] = Counter()
         loose: dict[str, None] = {}
         telling = False
+        self._facts: set[tuple[str | None, Template | None]] = set()  # the kinds of facts without a question
         for row in self._rows():
             telling = telling or row.relation is not None
+            if row.question is None:
+                self._facts.add((row.relation, row.template))
             if row.question is not None and row.subject is not None:
                 own.update(filter(None, [_template_around(row.question, row.subject)]))
             elif row.question is not None and self._fitting(row.question, self.given) is None:
@@ -242,16 +245,22 @@ class Forms:
             self._relations[template] = self.names.get(template) or found
         return self._relations[template]
 
+    def _given_for(self, row: Row, asked: Template) -> Relation | None:
+        """The given relation of a fact: the one of its name, or of its form; the only one for facts of one kind."""
+        names = {row.relation, *row.predicates, asked.relation}
+        for known in self.relations:
+            if known.name in names or asked in known.templates:
+                return known
+        return self.relations[0] if len(self.relations) == len(self._facts) == 1 else None
+
     def _place(self, row: Row) -> Placed:
         """The question, subject and relation of a row."""
         if row.question is None:
             assert row.subject is not None
             assert row.template is not None
-            named = next((known for known in self.relations if known.name == row.relation), None)
-            if named is None and len(self.relations) == 1:
-                named = self.relations[0]
+            named = self._given_for(row, row.template)
             template = row.template if named is None else named.templates[0]
-            name = row.relation or self._relation_of(template)
+            name = row.relation or (self._relation_of(template) if named is None else named.name)
             return Placed(template.ask(row.subject), row.subject, name, template)
         found = self._template_of(row)
         subject = row.subject or (found.subject_of(row.question) if found else None)

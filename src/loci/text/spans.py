@@ -6,8 +6,10 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-#: Thai, Lao, Burmese, Khmer, Chinese and Japanese have no spaces between words; `loci.text.match` has the same ranges.
-UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
+from loci.text.scripts import MARKS
+from loci.text.scripts import UNSPACED as UNSPACED  # others take it from here
+
+_PART = rf"[^\W{UNSPACED}]+(?:[{MARKS}]+[^\W{UNSPACED}]*)*"  # letters, digits, and the marks that follow a letter
 _WORD = re.compile(
     rf"""
       (?![၊။។៕・])[{UNSPACED}]                               # each character alone
@@ -15,7 +17,7 @@ _WORD = re.compile(
     | (?:Jr|Sr|Inc|Ltd|Corp|Co|Bros)\.(?!\w)
     | [$€£¥]?\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\w)(?:\ ?%)?  # 1,500
     | \d+(?:/\d+)+(?!\w)                                      # 12/05/1901
-    | (?:[$€£¥](?=\d))?[^\W{UNSPACED}]+(?:[-'’.&][^\W{UNSPACED}]+)*(?:(?<=\d)\ ?%|(?<=[^\W\d])(?:\+\+|[+#])(?!\w))?
+    | (?:[$€£¥](?=\d))?{_PART}(?:[-'’.&]{_PART})*(?:(?<=\d)\ ?%|(?<=[^\W\d])(?:\+\+|[+#])(?!\w))?
     """,
     re.VERBOSE,
 )

@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from loci.text.spans import UNSPACED
+from loci.text.scripts import PUNCTUATION, UNSPACED
 
 #: What may stand before a whole name and is no part of it; "King" or "Lord" is, where no surname follows.
 TITLES = frozenset("Dr Mr Mrs Ms Prof Rev Sir Dame Capt Col Gen Lt".split())
 ARTICLES = frozenset(("the", "a", "an"))
-PUNCTUATION = ",.;:!?()[]\"'“”‘’«»"
 _LONGEST_SUBJECT = 40  # words that are looked for in other lines: a table's titles of works are longer than names
 _UNSPACED_NAME = re.compile(f"[{UNSPACED}]{{2,}}")
 

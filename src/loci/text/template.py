@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from loci.errors import LociError
-from loci.text.subject_index import SubjectIndex
+from loci.text.scripts import ENDS, WORD
+from loci.text.subject_index import SubjectIndex, is_title
 
 SLOT = "{subject}"
 
@@ -66,7 +67,7 @@ class Template:
     @cached_property
     def words(self) -> list[str]:
         """Its own words, in lower case."""
-        return re.findall(r"\w+", f"{self.prefix} {self.suffix}".lower())
+        return WORD.findall(f"{self.prefix} {self.suffix}".lower())
 
     def may_ask_the_same(self, other: Template) -> bool:
         """Whether two templates could be wordings of one question: they want one kind of answer, or share a word."""
@@ -123,7 +124,8 @@ def around_subjects(questions: Sequence[str], subjects: Collection[str]) -> list
     for question in questions:
         found = index.find(question)
         if found and SLOT not in question:
-            template = Template(f"{question[: found[1]]}{SLOT}{question[found[2] :]}".strip())
+            name, begin, end = found
+            template = Template(f"{_untitled(question[:begin], name)}{SLOT}{question[end:]}".strip())
             members.setdefault(template, []).append(question)
     kept: list[Template] = []
     for template, own in sorted(members.items(), key=lambda item: -len(item[1]))[:MOST_FORMS]:
@@ -131,6 +133,16 @@ def around_subjects(questions: Sequence[str], subjects: Collection[str]) -> list
         if not any(all(other.subject_of(question) for question in own) for other in common):
             kept.append(template)
     return kept
+
+
+def _untitled(prefix: str, name: str) -> str:
+    """What stands before a name, without its titles: who asks about Dr. Cy Berg asks what is asked about Bo Lind.
+
+    Before a single word a title is a part of the name, as in `loci.text.subject_index`: "Mr. Bean".
+    """
+    while " " in name and (words := prefix.split()) and is_title(words[-1]) and prefix[-1].isspace():
+        prefix = prefix[: prefix.rindex(words[-1])]
+    return prefix
 
 
 def around_what_differs(questions: Sequence[str]) -> list[Template]:
@@ -141,7 +153,7 @@ def around_what_differs(questions: Sequence[str]) -> list[Template]:
         sample = left[:: 1 + len(left) // _SAMPLE]
         tails: dict[str, list[list[str]]] = {}
         for question in sample:
-            body = question.rstrip("?!.").rstrip()
+            body = question.rstrip(ENDS).rstrip()
             tails.setdefault(question[len(body) :], []).append(body.split(" "))
         every = (template for tail, members in tails.items() for template in _split(members, 0, 0, tail))
         new = list(itertools.islice(every, MOST_FORMS))

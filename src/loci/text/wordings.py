@@ -21,6 +21,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from loci.text.relations import Relation
+from loci.text.scripts import PUNCTUATION
 from loci.text.template import Template, answer_kinds
 
 _PRONOUNS = frozenset("he she it they him her them his its their".split())
@@ -61,7 +62,7 @@ _NOT_IN_NAMES = _QUESTION_WORDS.union("not never was were is did does that or hi
 _PARTICLES = frozenset("af al av bin da de del della den der di dos du el ibn la le st ten ter van von y zu".split())
 _JOINED = _PARTICLES | {"of", "the"}
 _CAPITALS = re.compile(r"(^mc|^|[-'’.(])(\w)")
-_AROUND = "?!,;:.\"'“”‘’«»()[]"
+_AROUND = PUNCTUATION
 
 
 class Meaning(NamedTuple):
@@ -279,7 +280,7 @@ def _plain(word: str) -> str:
 
 def _trimmed(name: str) -> str:
     """A name without the punctuation of the question; the stop of an initial and a bracket of its own stay."""
-    name = name.strip('?!,;:"“”«» ').removeprefix("'").removesuffix("'")
+    name = name.strip('?!,;:"“”«» ؟？！।').removeprefix("'").removesuffix("'")
     name = name if "(" in name else name.strip("()")
     return name if re.search(r"\b(\w|Jr|Sr)\.$", name) else name.rstrip(".")
 

@@ -34,6 +34,8 @@ class Row:
     relation: str | None = None
     template: Template | None = None
     """How a fact without a question is asked where no relation says it."""
+    predicates: tuple[str, ...] = ()
+    """What its source calls the relation of such a fact: a relation that is given under one of these names asks it."""
 
 
 @dataclass(frozen=True)

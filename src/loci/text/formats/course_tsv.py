@@ -41,7 +41,10 @@ def questions(source: Source, notes: Notes) -> Rows:
 
 
 class ToldRows(Sequence[Row]):
-    """Rows in little memory: each as its question, and a tab and an answer where there is an answer column."""
+    """Rows in little memory: each as its question, and a tab and an answer where there is an answer column.
+
+    Where there are more columns than can be told apart, all are kept, as answers.
+    """
 
     def __init__(self, numbers: array[int], told: Texts):
         self.numbers, self.told = numbers, told
@@ -64,7 +67,8 @@ class ToldRows(Sequence[Row]):
 
 def _as_row(number: int, told: str) -> Row:
     question, tab, answer = told.partition("\t")
-    return Row(number, question, None if not tab else (answer,) if answer else (), None, told if answer else question)
+    answers = tuple(filter(None, answer.split("\t"))) if tab else None
+    return Row(number, question, answers, None, told if answer else question)
 
 
 def _is_simple(line: str) -> bool:
@@ -122,7 +126,10 @@ def _told_by(notes: Notes, number: int, line: str) -> str | None:
 
 
 def _cells(notes: Notes, number: int, text: str) -> tuple[str, str | None]:
-    """Question and answer of a line; the answer is None when there is no answer column."""
+    """Question and answer of a line; the answer is None when there is no answer column.
+
+    Which of several filled columns is the answer cannot be told: all are left as they stand.
+    """
     cells = text.split("\t")
     question, *rest = (cell.strip() for cell in cells)
     filled = [cell for cell in rest if cell]
@@ -130,16 +137,17 @@ def _cells(notes: Notes, number: int, text: str) -> tuple[str, str | None]:
         if question != cells[0]:
             note_space(notes, number, text, question)
         return _split_at_spaces(notes, number, question) or (question, "" if rest else None)
-    clean = f"{question}\t{filled[0]}"
+    answer = "\t".join(rest) if len(filled) > 1 else filled[0]
+    clean = f"{question}\t{answer}"
     if len(filled) > 1:
         message = f"{len(filled)} columns after the question: {shown(' | '.join(filled))}"
-        notes.error("extra-column", message, number, before=text, after=clean)
-    elif len(rest) > 1:
+        notes.error("extra-column", message, number)
+    if len(filled) == 1 < len(rest):
         message = "empty columns next to the answer"
         notes.warning("extra-column", message, number, before=text, after=clean, repaired=True)
     elif [question, *rest] != cells:
         note_space(notes, number, text, clean)
-    return question, filled[0]
+    return question, answer
 
 
 def _split_at_spaces(notes: Notes, number: int, text: str) -> tuple[str, str] | None:

@@ -21,17 +21,17 @@ _ASKED = {
     "date_of_birth": Template(f"When was {SLOT} born?"),
     "place_of_death": Template(f"Where did {SLOT} die?"),
 }
-# What Wikidata calls the properties of T-REx.
+# What Wikidata calls the properties of T-REx; no two alike, since each name is a question of its own.
 _PROPERTIES = {
     "P17": "country", "P19": "place_of_birth", "P20": "place_of_death", "P27": "country of citizenship",
     "P30": "continent", "P31": "kind", "P36": "capital", "P37": "official language", "P39": "office",
     "P47": "neighbour", "P101": "field of work", "P103": "native language", "P106": "occupation", "P108": "employer",
-    "P127": "owner", "P131": "location", "P136": "genre", "P138": "namesake", "P140": "religion",
+    "P127": "owner", "P131": "region", "P136": "genre", "P138": "namesake", "P140": "religion",
     "P159": "headquarters", "P176": "manufacturer", "P178": "developer", "P190": "twin town", "P264": "record label",
     "P276": "location", "P279": "superclass", "P361": "whole", "P364": "original language", "P407": "language",
     "P413": "position", "P449": "original network", "P463": "membership", "P495": "country of origin", "P527": "part",
     "P530": "diplomatic partner", "P740": "place of formation", "P937": "place of work", "P1001": "jurisdiction",
-    "P1303": "instrument", "P1376": "country whose capital it is", "P1412": "language",
+    "P1303": "instrument", "P1376": "country whose capital it is", "P1412": "spoken language",
 }  # fmt: skip
 
 
@@ -65,11 +65,16 @@ def _sentences(fields: dict[str, Any], answers: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one_line(text) for text in found if text.strip()))
 
 
-def _asked(fields: dict[str, Any]) -> Template:
-    """The question for the record's predicate."""
+def _predicates(fields: dict[str, Any]) -> tuple[str, ...]:
+    """The names of the record's predicate, the plainest last: P19, place_of_birth; none where it has no predicate."""
     predicate = next((fields[name] for name in ("pred", "predicate_id") if isinstance(fields.get(name), str)), "")
     name = without_specials(one_line(predicate)).strip().rpartition("/")[2]
-    name = _PROPERTIES.get(name, name)
+    return tuple(dict.fromkeys(filter(None, (name, _PROPERTIES.get(name, name)))))
+
+
+def _asked(predicates: tuple[str, ...]) -> Template:
+    """The question for a record's predicate."""
+    name = predicates[-1] if predicates else ""
     if name in _ASKED or not name or SLOT in name:
         return _ASKED.get(name, BIRTHPLACE)
     return Template(f"What is the {name.replace('_', ' ')} of {SLOT}?")
@@ -86,8 +91,8 @@ def _row(notes: Notes, record: Record) -> Row | None:
     if fact is None:
         return json_records.question_row(notes, record)
     answers = fact.answers if "obj_label" in record.fields else None
-    relation, asked = json_records.relation_of(record.fields), _asked(record.fields)
-    given = Row(record.number, None, answers, fact.subject, record.text, relation, asked)
+    relation, predicates = json_records.relation_of(record.fields), _predicates(record.fields)
+    given = Row(record.number, None, answers, fact.subject, record.text, relation, _asked(predicates), predicates)
     return tidy_row(notes, given, lambda _: json_records.tidy_json(record.fields), fact.sentences)
 
 

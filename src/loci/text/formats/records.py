@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from loci.text.findings import Notes
+from loci.text.findings import Notes, shown
 from loci.text.formats.base import (
     ANSWER_FIELDS,
     RELATION_FIELDS,
@@ -133,9 +133,20 @@ def question_row(notes: Notes, record: Record) -> Row | None:
         note_unknown(notes, record)
         return None
     column = next((name for name in ANSWER_FIELDS if name in fields), None)
-    answers = tuple(strings(fields[column])) if column else None
+    value = fields[column] if column else None
+    told = strings(value) if column == "answer" else listed_strings(value)
+    if told is None:
+        message = f"the answers are not a JSON list: {shown(str(value))}"
+        notes.error("not-json", message, record.number, before=record.text)
+        return None
+
+    def rewrite(row: Row) -> str:
+        # A list that was written as text is written as a list: what was put right in it would be hidden there.
+        return tidy_json({**fields, column: row.answers} if isinstance(value, str) and told != [value] else fields)
+
+    answers = tuple(told) if column else None
     row = Row(record.number, question, answers, first(fields, SUBJECT_FIELDS), record.text, relation_of(fields))
-    return tidy_row(notes, row, lambda _: tidy_json(fields))
+    return tidy_row(notes, row, rewrite)
 
 
 def first(fields: dict[str, Any], names: tuple[str, ...]) -> str | None:
@@ -175,6 +186,16 @@ def strings(value: Any) -> list[str]:
     return [str(value)]
 
 
+def listed_strings(value: Any) -> list[str] | None:
+    """The strings of a field of answers. Text may hold a JSON list, as PopQA's does; None where that cannot be read."""
+    if not isinstance(value, str) or not value.lstrip().startswith("["):
+        return strings(value)
+    try:
+        return strings(json.loads(value))
+    except _JSON_ERRORS:
+        return None
+
+
 def rows_of(source: Source, rows: list[Row]) -> Rows:
     """Rows with the frame of the file they come from."""
     return Rows(rows, ("[\n", ",\n", "\n]\n")) if is_list(source) else Rows(rows)
@@ -198,9 +219,19 @@ def passages(source: Source, notes: Notes) -> list[Passage]:
             continue
         subject = one_line(title).strip()
         for paragraph in text.split("\n"):
-            said = sentences(one_line(paragraph).strip().removeprefix(f"{subject}. "))
+            paragraph = one_line(paragraph).strip()
+            if _is_heading(paragraph, subject):
+                continue
+            said = sentences(paragraph.removeprefix(f"{subject}. "))
             found += [Passage(record.number, f"{subject}. {sentence}", subject) for sentence in said]
     return found
+
+
+def _is_heading(paragraph: str, title: str) -> bool:
+    """Whether a paragraph is no text: the title again, or a heading such as `## Death` or `== Death ==`."""
+    if paragraph in (title, f"{title}.") or paragraph.strip("#= ") in ("", title):
+        return True
+    return re.fullmatch(r"#{1,6} .*|(={2,}) .* \1", paragraph) is not None
 
 
 def _has_documents(source: Source) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from loci.text.findings import Notes, shown
 from loci.text.formats import base
 from loci.text.formats.base import ANSWER_FIELDS, CANONICAL_FIELDS, RELATION_FIELDS, SUBJECT_FIELDS, Format, Row, Rows
-from loci.text.formats.records import strings
+from loci.text.formats.records import listed_strings
 from loci.text.source import Source, without_specials
 
 _COLUMN_NAMES = {*ANSWER_FIELDS, *CANONICAL_FIELDS, *SUBJECT_FIELDS, *RELATION_FIELDS, "id"}
@@ -62,7 +62,7 @@ def _row(notes: Notes, number: int, line: str, names: list[str]) -> Row | None:
     answers = [] if (canonical := cell(*CANONICAL_FIELDS)) is None else [canonical]
     if listed is not None:
         lists = names[listed] != "answer"
-        more = _list_cell(cells[listed]) if lists else [cells[listed]]
+        more = listed_strings(cells[listed]) if lists else [cells[listed]]
         if more is None:
             message = f"the answers are not a JSON list: {shown(cells[listed])}"
             notes.error("not-json", message, number, before=line)
@@ -83,15 +83,6 @@ def _row(notes: Notes, number: int, line: str, names: list[str]) -> Row | None:
 
 def _names(line: str) -> list[str]:
     return [unquote(cell.strip()).lower() for cell in line.split("\t")]
-
-
-def _list_cell(cell: str) -> list[str] | None:
-    if not cell.lstrip().startswith("["):
-        return [cell]
-    try:
-        return strings(json.loads(cell))
-    except (ValueError, RecursionError):
-        return None
 
 
 def unquote(cell: str) -> str:

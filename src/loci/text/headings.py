@@ -1,0 +1,62 @@
+"""The headings of a corpus: a name on a line of its own after a blank line, or a line marked with # or ==.
+
+A plain heading holds until the next blank line. One directly below it does not count, where many paragraphs have such a
+heading; elsewhere a name between blank lines may be a signature. Knows nothing of the other rules for subjects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from loci.text.names import is_name
+
+_MANY = 3  # of so many paragraphs one must be a heading between blank lines
+
+
+def headings(texts: Sequence[str]) -> Iterator[str]:
+    """The heading above each line, "" where there is none; a heading stands above itself."""
+    marks = [_mark(text) for text in texts]
+    level = min((mark[0] for mark in marks if mark), default=None)
+    plain = _plain_headings(texts) if level is None else frozenset()
+    current, until_blank, is_new = "", False, False
+    for index, (text, mark) in enumerate(zip(texts, marks, strict=True)):
+        if mark is not None:
+            current, until_blank = (mark[1], False) if mark[0] == level else (current, until_blank)
+        elif not text.strip():
+            current = "" if until_blank and not is_new else current
+        elif index in plain:
+            current, until_blank, is_new = text.strip(), True, True
+        else:
+            is_new = False
+        yield current if text.strip() else ""
+
+
+def _plain_headings(texts: Sequence[str]) -> frozenset[int]:
+    """Where names stand on lines of their own after a blank line, above a sentence."""
+    paragraphs = [at for at, text in enumerate(texts) if text.strip() and (not at or not texts[at - 1].strip())]
+    below = _filled_below(texts)
+    found = [at for at in paragraphs if _is_heading(texts[at], below[at])]
+    apart = [at for at in found if not texts[at + 1].strip()]
+    return frozenset(found).difference(apart if len(apart) * _MANY < len(paragraphs) else ())
+
+
+def _filled_below(texts: Sequence[str]) -> list[str]:
+    """For each line the next one that says anything, "" behind the last."""
+    found, following = [], ""
+    for text in reversed(texts):
+        found.append(following)
+        following = text if text.strip() else following
+    return found[::-1]
+
+
+def _mark(text: str) -> tuple[int, str] | None:
+    """The level and the words of a line marked as a heading: `## Ana Lima` or `== Ana Lima ==`."""
+    text = text.strip()
+    body = text.lstrip(text[0]) if text[:1] in ("#", "=") else text
+    name = body.rstrip().rstrip("#=").strip()
+    return (len(text) - len(body), name) if len(body) < len(text) and name and name[0] not in "#=" else None
+
+
+def _is_heading(text: str, following: str) -> bool:
+    sentence = following.split()
+    return text.rstrip()[-1:] not in ".!?:;," and is_name(text) and len(sentence) > 3 and not is_name(following)
