@@ -275,3 +275,47 @@ def test_lines_without_capitals_name_their_subject_before_the_full_stop():
 @pytest.mark.parametrize("name", ["Notre Dame", "Yes Sir", "John Gen"])
 def test_a_title_that_has_no_full_stop_may_end_a_name(name):
     assert find_subjects([f"{name}. {name} is well known .", "Ann Lee. Lee was born in Rome ."])[0] == name
+
+
+PEOPLE = ["Ben Cole was tall.", "Cara Dunn was a poet."]
+
+
+@pytest.mark.parametrize(
+    ("lines", "subjects"),
+    [
+        (["Ada Moss was a poet.", "Besides, Ada Moss was tall."], ["Ada Moss", "Ada Moss"]),
+        (["Cara Dunn was a poet.", "Cara Dunn, Ada Moss is a friend of hers."], ["Cara Dunn", "Cara Dunn"]),
+        (
+            ["Springfield, Illinois is a city.", "Salem, New York was founded in 1764."],
+            ["Springfield, Illinois", "Salem, New York"],
+        ),
+        (
+            ["Ada Moss was a poet.", "The mill stood by a river.", "It was built in 1900.", *PEOPLE],
+            ["Ada Moss", "", "", "Ben Cole", "Cara Dunn"],
+        ),
+        (
+            ["Ada Moss was a poet.", "The mill stood by a river.", "She was born in 1900.", *PEOPLE],
+            ["Ada Moss", "", "Ada Moss", "Ben Cole", "Cara Dunn"],
+        ),
+        (["Then on 3 May 1961 Ben Cole was elected."], ["Ben Cole"]),
+        (["We know that the 1812 Overture is loud."], ["1812 Overture"]),
+        (
+            [
+                "Ada Moss",
+                "",
+                "She was born in Leeds.",
+                "",
+                "Career",
+                "",
+                "She had a school.",
+                "",
+                "Ben Cole",
+                "",
+                "A poet of Hull.",
+            ],
+            ["Ada Moss", "", "Ada Moss", "", "", "", "", "", "Ben Cole", "", "Ben Cole"],
+        ),
+    ],
+)
+def test_what_only_looks_like_a_name_or_a_subject(lines, subjects):
+    assert find_subjects(lines) == subjects

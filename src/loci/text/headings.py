@@ -10,6 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from loci.text.names import is_name
 
+#: Sections of an article about somebody; a person of that name would be rare.
+_SECTIONS = frozenset(
+    "early life|life|career|early career|later life|personal life|private life|family|education|death|legacy|works|"
+    "selected works|bibliography|biography|awards|honours|honors|references|notes|sources|see also|external links|"
+    "further reading|background|history|childhood|youth|marriage|publications|discography|filmography".split("|")
+)
 _MANY = 3  # of so many paragraphs one must be a heading between blank lines
 
 
@@ -59,4 +65,5 @@ def _mark(text: str) -> tuple[int, str] | None:
 
 def _is_heading(text: str, following: str) -> bool:
     sentence = following.split()
-    return text.rstrip()[-1:] not in ".!?:;," and is_name(text) and len(sentence) > 3 and not is_name(following)
+    named = text.strip().lower() not in _SECTIONS and text.rstrip()[-1:] not in ".!?:;," and is_name(text)
+    return named and len(sentence) > 3 and not is_name(following)

@@ -92,8 +92,10 @@ def _kept(lines: Sequence[Line], blank: NDArray[np.bool_], again: NDArray[np.boo
     if not (blank | again).any() or hasattr(lines, "texts"):  # a compiled corpus is never copied
         return ~blank & ~again
     texts = [clean_text(line) for line in lines]
-    subjects = find_subjects(texts)
-    for kept in (~blank & ~again, ~again):
+    # As they are read: a line of control characters alone becomes blank only by being cleaned.
+    subjects = [without_specials(name).strip() for name in find_subjects([line.text for line in lines])]
+    emptied = blank & np.array([bool(line.text.strip()) for line in lines])
+    for kept in (~blank & ~again, ~emptied & ~again, ~again):
         left = [text for text, stays in zip(texts, kept, strict=True) if stays]
         if find_subjects(left) == [subject for subject, stays in zip(subjects, kept, strict=True) if stays]:
             return kept

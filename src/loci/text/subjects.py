@@ -45,13 +45,20 @@ _OWN_STOP = re.compile(f"[{STOPS}]")
 _ABBREVIATIONS = TITLES | NAME_ABBREVIATIONS | frozenset("Jr Sr No vs b d c ca".split())
 _LONGEST_NAME_PART = 5  # words between two stops of one name: "Theodore J. van den Broek" has three
 _NO_NAMES = OPENERS | PRONOUNS | ARTICLES
-_OF_ONE = VERBS - {"are", "were", "have"}
-_LONGEST_REGION = 3  # words after the comma of "Springfield, New York"
+_OF_ONE = frozenset(("is", "was", "has"))
+#: Begin a region of two words, as in "Springfield, New York"; "Cara Dunn, Ada Moss is" has none.
+_REGIONAL = frozenset(
+    "New North South East West Northern Southern Eastern Western British Rhode Nova Upper Lower".split()
+)
+_WHEN = frozenset("in on by since from until after before during around".split())
+_MONTHS = frozenset("January February March April May June July August September October November December".split())
+#: A person; what "it" and "they" mean may be a thing that the line between names.
+_PERSONAL = frozenset("he she his her him hers".split())
 #: Begin a sentence before a comma, and are no place; so do words in -ly.
 _ADVERBS = frozenset(
     "yesterday tomorrow tonight now nowadays soon once again often sometimes meanwhile afterwards afterward thereafter "
     "first second third next last perhaps maybe still thus hence instead indeed moreover furthermore nevertheless "
-    "nonetheless otherwise yes well oh".split()
+    "nonetheless otherwise yes well oh besides overall likewise anyway however therefore also then later today".split()
 )
 
 
@@ -182,8 +189,10 @@ def _region(words: Sequence[str], start: int, end: int) -> int:
     first = words[start].rstrip(",").lower()
     if words[end - 1][-1] != "," or (start + 1 == end and (first in _ADVERBS or first.endswith("ly"))):
         return 0
-    behind = words[end : end + _LONGEST_REGION + 1]
+    behind = words[end : end + 3]
     size = next((size for size, word in enumerate(behind) if word in _OF_ONE), 0)
+    if size == 2 and behind[0] not in _REGIONAL:
+        return 0
     return size if all(word[0].isupper() and word.isalpha() for word in behind[:size]) else 0
 
 
@@ -195,11 +204,12 @@ def _shared_names(texts: Sequence[str], certain: Sequence[str]) -> set[str]:
 
 
 def _with_pronouns(texts: Sequence[str], begun: Sequence[str], found: Sequence[str]) -> list[str]:
-    """The subjects, and for a pronoun the last one since a blank line, if the lines between name nobody else."""
+    """The subjects, and for "he" or "she" the last one since a blank line, if the lines between name nobody else."""
     subjects, last = [], ""
     for text, sure, name in zip(texts, begun, found, strict=True):
         words = text.split(None, 2)
-        subjects.append(last or name if words and not sure and begins_with_pronoun(words) else name)
+        personal = bool(words) and words[0].lower() in _PERSONAL and begins_with_pronoun(words)
+        subjects.append(last or name if personal and not sure else name)
         last = sure or (last if words and subjects[-1] in ("", last) else "")
     return subjects
 
@@ -238,8 +248,13 @@ def _before_verb(text: str) -> str:
         and words[start - 1][-1] not in ",;:"
     ):
         start -= 1
-    while start < verb and (words[start].lower() in _NO_NAMES or words[start] in PARTICLES or words[start].isdigit()):
-        start += 1  # "In 1961 Ada Moss was" is about no year
+    dated = start > 0 and words[start - 1].lower() in _WHEN
+    while start < verb:  # "In May 1961 Ada Moss was" is about no year; "The 1812 Overture is" is
+        if words[start].lower() in _NO_NAMES or words[start] in PARTICLES:
+            dated = words[start].lower() in _WHEN
+        elif not dated or not (words[start].isdigit() or words[start] in _MONTHS):
+            break
+        start += 1
     return "" if start == 0 and verb < 2 else " ".join(words[start:verb]).strip(PUNCTUATION)
 
 
