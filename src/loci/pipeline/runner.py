@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from loci.answering.answerer import ANSWERERS
-from loci.errors import LociError
+from loci.errors import LociError, naming
 from loci.machine import denormals_flushed
 from loci.model import GPT, GPTConfig
 from loci.model.cost import model_cost
@@ -37,7 +37,7 @@ from loci.training.observers import MetricsFile
 from loci.training.parallel import Engine, ParallelName, require_memory
 from loci.training.plan import LabelStep, Recipe, Stage
 from loci.training.reports import CheckpointPolicy, Observer, Outcome
-from loci.training.run import holds_run, keep, labels_file, open_run, read_run, require_folder, rewind_metrics
+from loci.training.run import RUN, holds_run, keep, labels_file, open_run, read_run, require_folder, rewind_metrics
 from loci.training.shards import restore
 from loci.training.sources import TrainingData, make_stream
 from loci.training.step import HERE
@@ -74,7 +74,8 @@ def carry_out(
     run = Path(out)
     resume = group.from_first(holds_run(run)) if resume is None else resume
     keep_freed_memory()
-    _require_possible(recipe, data)
+    with naming(run / RUN if resume else None, remedy="train anew"):  # the recipe of a run is untrusted
+        _require_possible(recipe, data)
     config = model_config(recipe, data)
     parameters, kept = model_cost(config, 1, 1).total.parameters, _kept_bytes(recipe, data, config, group.world)
     require_memory(parameters, parallel, group, placement.device, kept)

@@ -38,8 +38,6 @@ UNTOLD = {"untold": 0.2}
 where it names another place or person."""
 SEVERAL = {"untold": 0.35}
 """Of several relations a line tells some: one example in three has nothing to find."""
-STILL_UNTOLD = {"untold": 0.45}
-"""While lines are memorized nearly half of what is read with swapped names: lines as they stand all tell."""
 POINTER = 0.2
 """λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
@@ -55,18 +53,15 @@ def _read(characters: float, form: str, relations: int, lines: SourceName, quest
 
     Copying is learned once, finding for every relation: so several are read for longer.
     """
+    untold = UNTOLD if relations < 2 else SEVERAL
     return _stage(
         "read",
         characters * math.sqrt(max(1, relations)),
-        MixtureComponent("reading", source=questions, share=0.7, options={"line_format": form, **_untold(relations)}),
+        MixtureComponent("reading", source=questions, share=0.7, options={"line_format": form, **untold}),
         MixtureComponent("memorize", source=lines, share=0.3, options={"line_format": form}),
         batch_size=16,
         pointer=POINTER,
     )
-
-
-def _untold(relations: int) -> dict[str, float]:
-    return UNTOLD if relations < 2 else SEVERAL
 
 
 def width_for(facts: int) -> int:
@@ -96,20 +91,17 @@ def recite(shape: DataShape) -> Recipe:
     form, longest = ("entity-sketch", 110) if shape.named_answers else ("line", LONGEST_LINE)
     lines: SourceName = "corpus"
     questions: SourceName = "reading-taught"
-    memorized: SourceName = "taught-lines"
-    own: SourceName = "reading-lines"
     if shape.spread:  # one line would tell a part: what is recited is all that is said about the subject
         longest = min(LONGEST_LINE, 2 * longest)
-        lines = memorized = "subjects"
-        questions = own = "reading-subjects"
+        lines, questions = "subjects", "reading-subjects"
     memorize = _stage(
         "memorize",
         max(2e6, _memorizing_characters(shape, longest)),
         MixtureComponent(
-            "memorize", memorized, share=0.8, options={"line_format": form, "longest": longest, "count_subject": True}
+            "memorize", lines, share=0.82, options={"line_format": form, "longest": longest, "count_subject": True}
         ),
-        MixtureComponent("reading", source=questions, share=0.07, options={"line_format": form, **STILL_UNTOLD}),
-        MixtureComponent("reading", source=own, share=0.13, options={"line_format": form, **AS_IT_STANDS}),
+        MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
+        MixtureComponent("reading", source=questions, share=0.13, options={"line_format": form, **AS_IT_STANDS}),
         batch_size=memorizing_batch(shape.n_subjects if shape.spread else shape.n_lines),
         decay=0.7,
     )
