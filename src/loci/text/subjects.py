@@ -58,7 +58,7 @@ _PERSONAL = frozenset("he she his her him hers".split())
 _ADVERBS = frozenset(
     "yesterday tomorrow tonight now nowadays soon once again often sometimes meanwhile afterwards afterward thereafter "
     "first second third next last perhaps maybe still thus hence instead indeed moreover furthermore nevertheless "
-    "nonetheless otherwise yes well oh besides overall likewise anyway however therefore also then later today".split()
+    "nonetheless otherwise yes well oh besides overall likewise anyway therefore".split()
 )
 
 
