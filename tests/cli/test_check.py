@@ -98,6 +98,26 @@ def test_repair_writes_a_clean_copy_and_judges_that(folder, tmp_path, capsys):
     assert "is not empty" in capsys.readouterr().err
 
 
+def test_repair_says_what_it_wrote_of_documents_and_relations(folder, tmp_path, capsys):
+    (folder / "wiki.txt").unlink()
+    rows = [
+        {"title": "Ada", "text": "Ada was born in London\u2047. By, Wh"},
+        {"title": "Alan", "text": "Is from Paris."},
+    ]
+    (folder / "docs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "relations.toml").write_text('birthplace = "Where was {subject} born?"\n')
+    assert run(folder) == 1
+    assert run(folder, "--repair", tmp_path / "clean") == 0
+    out = capsys.readouterr().out
+    assert "Wrote docs.jsonl, birth_train.tsv, birth_dev.tsv and repairs.tsv (2 changes)" in out
+    assert "Copied relations.toml as it stands." in out
+    assert run(tmp_path / "clean") == 0
+    capsys.readouterr()
+    assert run(folder, "--repair", tmp_path / "again", "--json") == 0
+    data = json.loads(capsys.readouterr().out)["repair"]
+    assert (data["copied"], data["lost"]) == (["relations.toml"], [])
+
+
 def test_what_a_repair_cannot_decide_is_left_and_said(folder, tmp_path, capsys):
     (folder / "birth_dev.tsv").write_bytes(b"\0")
     (folder / "wiki.txt").write_text(WIKI + f"{'A' * 120}. Born in Paris .\n")

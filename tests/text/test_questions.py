@@ -227,7 +227,7 @@ def test_google_re_records_are_asked_with_the_template(read):
     ("text", "message"),
     [
         ('[{"question": "a?", "answers": ["b"]}, 3]', "an object in braces"),
-        ('[{"question": "a?", "answers": ["b"]} {"question"', "the list breaks off"),
+        ('[{"question": "a?", "answers": ["b"]} {"question"', "a comma is missing"),
         ('[{"question": "a?", "answers": ["b"]},\n{"question": ', ":2: not valid JSON"),
         ('[{"question": "a?", "answers": ["b"]}] trailing', "after the end of the list"),
         ('[{"question": "a?", "answers": ["b"]}', "the list breaks off"),

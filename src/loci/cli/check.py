@@ -64,7 +64,7 @@ def check(
     if json:
         data = diagnosis.as_dict()
         if repaired is not None:
-            written = {"folder": repaired.folder, "written": repaired.written, "lost": repaired.lost}
+            written = {name: getattr(repaired, name) for name in ("folder", "written", "copied", "lost")}
             counts = {"changes": len(repaired.changes), "errors_left": remaining.count("error")}
             data["repair"] = {**written, **counts}
         print_json(data)
@@ -198,6 +198,8 @@ def _summary(diagnosis: Diagnosis) -> Text:
 def _repair_summary(repaired: Repaired, remaining: Diagnosis) -> str:
     names = ", ".join(repaired.written)
     text = f"Wrote {names} and repairs.tsv ({_plural(len(repaired.changes), 'change')}) to {repaired.folder}."
+    if repaired.copied:
+        text += f" Copied {', '.join(repaired.copied)} as it stands."
     if repaired.lost:
         text += f" Could not save {', '.join(repaired.lost)}."
     if not remaining.ok:

@@ -29,6 +29,7 @@ from loci.text.crosschecks import (
 )
 from loci.text.figures import CorpusFigures, QuestionFigures, corpus_figures, figures_by_relation, mapped_figures
 from loci.text.findings import SEVERITIES, Finding, Notes, Severity
+from loci.text.formats import FORMATS
 from loci.text.layout import Role, question_suffixes, unread_files
 from loci.text.line_findings import note_lines
 from loci.text.parsed_questions import asked_again, parse_questions, repetitions
@@ -133,8 +134,10 @@ def diagnose(
     notes = Notes(path)
     text: Corpus | None = None
     texts: list[Corpus] = []
+    both = {file.resolve() for _, file in question_paths}  # repaired as questions
     for file_path in corpus_paths:
-        guest = file_path != path and file_path.resolve().parent != path.resolve()
+        elsewhere = file_path != path and file_path.resolve().parent != path.resolve()
+        guest = elsewhere or file_path.resolve() in both
         file, own, found = _check_corpus(file_path, block_size, guest, clean)
         files.append(file)
         notes.found += found
@@ -212,7 +215,8 @@ def _check_corpus(
         note_lines(mapped.lines, notes)
         found = notes.found + long_lines(mapped, block_size) + several_lines(mapped)
         return CheckedFile(path, "corpus", "text", None, mapped_figures(mapped), guest=guest), mapped, found
-    parsed = parse_corpus(load(path))
+    source = load(path)
+    parsed = parse_corpus(source)
     findings = list(parsed.findings)
     usable = not any(found.severity == "error" for found in findings)
     corpus = None
@@ -221,11 +225,12 @@ def _check_corpus(
         findings += long_lines(corpus, block_size) + several_lines(corpus)
     elif parsed.clean:  # hold the questions against what a repair would leave
         corpus = replace(Corpus.from_lines(parsed.clean), path=path)
-    # Records are repaired as records, by their questions' side: a clean copy keeps its form.
-    records = parsed.form != "text"
-    clean = None if records else "".join(f"{line}\n" for line in parsed.clean) or None
+    clean = "".join(f"{line}\n" for line in parsed.clean) or None
+    if parsed.form != "text":  # records are repaired as records: a clean copy keeps its form
+        copied = FORMATS[parsed.form].clean
+        clean = copied(source) if copied is not None and clean_copy and not guest else None
     figures = corpus_figures(parsed.lines, parsed.raw) if parsed.lines else None
-    return CheckedFile(path, "corpus", parsed.form, clean, figures, guest=guest or records), corpus, findings
+    return CheckedFile(path, "corpus", parsed.form, clean, figures, guest=guest), corpus, findings
 
 
 def _placed(file: CheckedFile, corpus: Corpus, findings: Iterable[Finding]) -> tuple[CheckedFile, list[Finding]]:

@@ -26,8 +26,11 @@ def clean_text(line: Line) -> str:
     return without_specials(line.text).strip()
 
 
-def note_lines(lines: Sequence[Line], notes: Notes) -> NDArray[np.int64]:
-    """Note what is wrong line by line; returns the places of the lines that a clean copy keeps."""
+def note_lines(lines: Sequence[Line], notes: Notes, *, records: bool = False) -> NDArray[np.int64]:
+    """Note what is wrong line by line; returns the places of the lines that a clean copy keeps.
+
+    Lines made from `records` are all kept: a repeated one is a part of its record.
+    """
     texts, named = _texts(lines), _named(lines)
     typed = np.zeros(len(lines), dtype=bool)
 
@@ -53,7 +56,7 @@ def note_lines(lines: Sequence[Line], notes: Notes) -> NDArray[np.int64]:
     _, first, which = np.unique(_with_subjects(hashes, blank, lines), return_index=True, return_inverse=True)
     earlier = first[which]
     again = ~blank & (earlier != np.arange(len(lines)))
-    kept = _kept(lines, blank, again)
+    kept = np.ones(len(lines), dtype=bool) if records else _kept(lines, blank, again)
     for place in np.flatnonzero(~kept | again | ~named | typed).tolist():
         line = lines[place]
         if blank[place]:

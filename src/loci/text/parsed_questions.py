@@ -58,8 +58,9 @@ def parse_questions(source: Source) -> ParsedQuestions:
 def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.int64]:
     """The places of the rows a clean copy keeps; what is wrong between the rows of one file is noted.
 
-    A repeated question with the same answer is dropped from the clean copy. One with another answer is kept: which of
-    the two is right cannot be told from the file. Only rows that may be wrong are looked at one by one.
+    A repeated question with the same answer is dropped from the clean copy, unless its record has a sentence that none
+    before it had. One with another answer is kept: which of the two is right cannot be told from the file. Only rows
+    that may be wrong are looked at one by one.
     """
     if not rows:
         if not notes.failed:
@@ -78,7 +79,7 @@ def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.in
         notes.error("not-questions", message, rows[0].number)
         return np.arange(len(rows))
     kept = np.ones(len(rows), dtype=bool)
-    first_seen: dict[tuple[object, ...], dict[tuple[str, ...], Row]] = {}
+    first_seen: dict[tuple[object, ...], dict[tuple[str, ...], tuple[Row, set[str]]]] = {}
     for place in np.flatnonzero(typed | (~answered & answered.any()) | repeated(asked)).tolist():
         row = rows[place]
         said = row.question or (row.template.ask(row.subject or "") if row.template else row.subject) or ""
@@ -91,16 +92,22 @@ def _related(rows: Sequence[Row], notes: Notes, *, plain: bool) -> NDArray[np.in
             kept[place] = False
             continue
         earlier = first_seen.setdefault(_asked(row), {})
-        if (same := earlier.get(row.answers or ())) is not None:
-            message = f"the same as line {same.number}: {shown(said, 48)}"
-            notes.warning("duplicate", message, row.number, before=row.clean)
-            kept[place] = False
+        if (known := earlier.get(row.answers or ())) is not None:
+            same, told = known
+            if told.issuperset(row.sentences):
+                message = f"the same as line {same.number}: {shown(said, 48)}"
+                notes.warning("duplicate", message, row.number, before=row.clean)
+                kept[place] = False
+            else:
+                told.update(row.sentences)
+                message = f"asked as on line {same.number}, with another sentence: {shown(said, 48)}"
+                notes.note("duplicate", message, row.number)
             continue
         if earlier and row.answers:
-            first = next(iter(earlier.values()))
+            first, _ = next(iter(earlier.values()))
             here, there = (shown(" / ".join(one.answers or ()), 40) for one in (row, first))
             notes.warning("contradiction", f"{shown(said)} {here}, but {there} on line {first.number}", row.number)
-        earlier[row.answers or ()] = row
+        earlier[row.answers or ()] = row, set(row.sentences)
     return np.flatnonzero(kept)
 
 

@@ -87,13 +87,19 @@ def relations_from(templates: Iterable[str]) -> tuple[Relation, ...]:
     return tuple(Relation(name, tuple(dict.fromkeys(found))) for name, found in named.items())
 
 
+def relations_file(path: Path) -> Path | None:
+    """The relations.toml of a folder, or that next to a file; None where there is none."""
+    file = (path if path.is_dir() else path.parent) / RELATIONS_FILE
+    return file if file.is_file() else None
+
+
 def read_relations(path: Path) -> tuple[Relation, ...]:
     """The relations that the relations.toml of a folder gives, or that next to a file; none where there is none.
 
     Each is a line: `made-in = "Where is the {subject} made?"`, or a list of such texts.
     """
-    file = (path if path.is_dir() else path.parent) / RELATIONS_FILE
-    if not file.is_file():
+    file = relations_file(path)
+    if file is None:
         return ()
     try:
         if file.stat().st_size > LARGEST:

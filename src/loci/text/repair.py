@@ -6,6 +6,7 @@ other are all kept: which one is right cannot be told from the files.
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,18 +15,21 @@ from loci.files import atomic_folder, write_text
 from loci.text.diagnosis import Diagnosis
 from loci.text.findings import Finding, visible
 from loci.text.layout import REPAIRS_NAME
+from loci.text.relations import relations_file
 
 _COLUMNS = ("file", "line", "kind", "before", "after")
 
 
 @dataclass(frozen=True)
 class Repaired:
-    """What a repair wrote: the copies' names, the changes, and the names of files that could not be saved."""
+    """What a repair wrote: the names of the clean copies, of files that could not be saved, and of those copied as they
+    stand; and the changes."""
 
     folder: Path
     written: tuple[str, ...]
     lost: tuple[str, ...]
     changes: tuple[Finding, ...]
+    copied: tuple[str, ...] = ()
 
 
 def write_repaired(diagnosis: Diagnosis, out: str | Path) -> Repaired:
@@ -39,6 +43,7 @@ def write_repaired(diagnosis: Diagnosis, out: str | Path) -> Repaired:
         remedy = "start from another copy of the file"
         raise LociError("nothing in it can be saved", path=diagnosis.path, remedy=remedy)
     changes = tuple(found for found in diagnosis.changes if found.path is not None and names[found.path] in copies)
+    relations = relations_file(diagnosis.path)
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise LociError("exists and is not empty", path=out, remedy="choose a new folder for the clean copy")
     with atomic_folder(out) as folder:
@@ -46,7 +51,9 @@ def write_repaired(diagnosis: Diagnosis, out: str | Path) -> Repaired:
             (folder / name).parent.mkdir(exist_ok=True)
             write_text(folder / name, text)
         write_text(folder / REPAIRS_NAME, changes_table(changes))
-    return Repaired(out, tuple(copies), lost, changes)
+        if relations is not None:  # the questions were read with its forms
+            shutil.copyfile(relations, folder / relations.name)
+    return Repaired(out, tuple(copies), lost, changes, (relations.name,) if relations is not None else ())
 
 
 def _name(file: Path, checked: Path) -> str:

@@ -7,7 +7,7 @@ come after the general ones, and a plugin's own after all.
 from __future__ import annotations
 
 from loci.registry import Registry
-from loci.text.formats import course_tsv, google_re, records, table
+from loci.text.formats import course_tsv, documents, google_re, records, table
 from loci.text.formats.base import Format
 from loci.text.source import Source
 
@@ -18,7 +18,7 @@ FORMATS.add("headed tsv", table.TABLE)
 FORMATS.add("popqa", table.POPQA)
 FORMATS.add("json", records.JSON)
 FORMATS.add("jsonl", records.JSONL)
-FORMATS.add("documents", records.DOCUMENTS)
+FORMATS.add("documents", documents.FORMAT)
 FORMATS.add("google-re", google_re.FORMAT)
 
 

@@ -36,6 +36,8 @@ class Row:
     """How a fact without a question is asked where no relation says it."""
     predicates: tuple[str, ...] = ()
     """What its source calls the relation of such a fact: a relation that is given under one of these names asks it."""
+    sentences: tuple[str, ...] = ()
+    """What its source says of such a fact, as a clean copy has it: a row that says more than others repeats none."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class Format:
     """Whether a file has this form, told by its content; may be shown only the beginning of a file."""
     questions: Callable[[Source, Notes], Rows] | None = None
     passages: Callable[[Source, Notes], Sequence[Passage]] | None = None
+    clean: Callable[[Source], str | None] | None = None
+    """A clean copy of a corpus whose passages are not its lines; None where nothing of it can be saved."""
 
 
 def tidy_row(notes: Notes, row: Row, rewrite: Callable[[Row], str], others: Sequence[str] = ()) -> Row | None:

@@ -62,7 +62,7 @@ def _sentences(fields: dict[str, Any], answers: list[str]) -> tuple[str, ...]:
         blanked = strings(fields.get("masked_sentences"))
         blanked += [text for evidence in evidences for text in strings(evidence.get("masked_sentence"))]
         found = [text.replace(_BLANK, answers[0]) for text in blanked]
-    return tuple(dict.fromkeys(one_line(text) for text in found if text.strip()))
+    return tuple(dict.fromkeys(one_line(text).strip() for text in found if text.strip()))
 
 
 def _predicates(fields: dict[str, Any]) -> tuple[str, ...]:
@@ -92,24 +92,29 @@ def _row(notes: Notes, record: Record) -> Row | None:
         return json_records.question_row(notes, record)
     answers = fact.answers if "obj_label" in record.fields else None
     relation, predicates = json_records.relation_of(record.fields), _predicates(record.fields)
-    given = Row(record.number, None, answers, fact.subject, record.text, relation, _asked(predicates), predicates)
+    said = tuple(without_specials(text).strip() for text in fact.sentences)
+    given = Row(record.number, None, answers, fact.subject, record.text, relation, _asked(predicates), predicates, said)
     return tidy_row(notes, given, lambda _: json_records.tidy_json(record.fields), fact.sentences)
 
 
 def passages(source: Source, notes: Notes) -> list[Passage]:
     """`Subject. sentence` for every sentence of every fact."""
-    found = []
-    for record in records(source, notes):
-        fact = _fact_of(record)
-        if fact is None:
-            if not isinstance(record.fields.get("question"), str):  # a question among facts is no fact, but no fault
-                note_unknown(notes, record)
-        elif any(map(has_surrogate, (fact.subject, *fact.sentences))):
-            message = "a sentence contains half a character (a lone surrogate)"
-            notes.error("encoding", message, record.number, before=record.text)
-        else:
-            found += [Passage(record.number, f"{fact.subject}. {text}", fact.subject) for text in fact.sentences]
-    return found
+    return [line for record in records(source, notes) for line in _told(notes, record) or ()]
+
+
+def _told(notes: Notes, record: Record) -> list[Passage] | None:
+    """The lines of a fact; None where it cannot be used."""
+    fact = _fact_of(record)
+    if fact is None:
+        if isinstance(record.fields.get("question"), str):  # a question among facts is no fact, but no fault
+            return []
+        note_unknown(notes, record)
+        return None
+    if any(map(has_surrogate, (fact.subject, *fact.sentences))):
+        message = "a sentence contains half a character (a lone surrogate)"
+        notes.error("encoding", message, record.number, before=record.text)
+        return None
+    return [Passage(record.number, f"{fact.subject}. {text}", fact.subject) for text in fact.sentences]
 
 
 FORMAT = Format(
@@ -118,4 +123,5 @@ FORMAT = Format(
     lambda source: json_records.has_fields(source, "sub_label"),
     questions,
     passages,
+    lambda source: json_records.clean_corpus(source, _told),
 )

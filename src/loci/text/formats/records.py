@@ -1,15 +1,14 @@
-"""JSON on disk to records, one object per line (JSONL) or one list of objects; and records to questions or documents.
+"""JSON on disk to records, one object per line (JSONL) or one list of objects; and records to questions.
 
 EntityQuestions is one JSON list of records with question and answers, the canonical answer first; JSON lines have such
-a record on each line. Documents are records with title and text: each sentence becomes a line about the title. Knows
-JSON, line numbers and the names of the fields.
+a record on each line. Knows JSON, line numbers and the names of the fields.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +24,14 @@ from loci.text.formats.base import (
     filled_lines,
     tidy_row,
 )
-from loci.text.source import Source, has_surrogate, one_line, without_specials
-from loci.text.subjects import sentences
+from loci.text.source import Source, one_line, without_specials
 
 # json raises ValueError for bad text and for absurdly long numbers, RecursionError for absurdly deep nesting.
 _JSON_ERRORS = (ValueError, RecursionError)
 _HEAD = 1 << 16  # a label may stand after long evidence
+_LONGEST = 1 << 18  # characters of a record that is sought after one that cannot be read
+_TRIES = 1000  # braces that are tried as its beginning
+_DECODER, _SPACE = json.JSONDecoder(), re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True)
@@ -72,37 +73,71 @@ def _from_lines(source: Source, notes: Notes) -> Iterator[Record]:
         try:
             yield from _record(notes, number, json.loads(line), line.strip())
         except _JSON_ERRORS as error:
-            _note_bad(notes, number, error, line)
+            notes.error("not-json", _reason(error), number, before=line)
 
 
 def _from_list(text: str, notes: Notes) -> Iterator[Record]:
-    """Element by element, so that each record knows its line."""
-    decoder, space = json.JSONDecoder(), re.compile(r"[ \t\r\n]*")
-    position, number, counted = text.index("[") + 1, 1, 0
-
-    def at(position: int) -> str:
-        return text[position : position + 1]
-
-    while True:
-        position = space.match(text, position).end()  # type: ignore[union-attr]  # matches everywhere
+    """Element by element, so that each record knows its line. After what cannot be read, the next record is sought."""
+    position, number, counted = _after_space(text, text.index("[") + 1), 1, 0
+    while position < len(text):
+        ended = text.startswith("]", position)
+        if ended and (position := _after_space(text, position + 1)) == len(text):
+            return
         number, counted = number + text.count("\n", counted, position), position
-        if at(position) == "]":
-            if rest := text[position + 1 :].strip():
-                notes.error("not-json", "text after the end of the list", number, before=rest)
-            return
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except _JSON_ERRORS as error:
-            _note_bad(notes, number, error, text[position : position + 200])
-            return
+        value, end, wrong = _decoded(text, position)
+        if wrong or ended:
+            wrong = "text after the end of the list" if ended else wrong
+            position = _next_record(text, position)
+            unread = text[counted:position].rstrip()
+            last = number + unread.count("\n")
+            lines = f" (lines {number:,} to {last:,} are not read)" if last > number else ""
+            notes.error("not-json", wrong + lines, number, before=unread[:200])
+            if position == len(text):
+                return
+            continue
         yield from _record(notes, number, value, text[position:end])
-        position = space.match(text, end).end()  # type: ignore[union-attr]
-        if at(position) == ",":
-            position += 1
-        elif at(position) != "]":
+        position = _after_space(text, end)
+        if text.startswith(",", position):
+            position = _after_space(text, position + 1)
+        elif text.startswith("{", position):
             line = number + text.count("\n", counted, position)
-            notes.error("not-json", "the list breaks off: no comma or ] after this record", line, before="", after="")
-            return
+            notes.error("not-json", "a comma is missing before this record", line, before="", after=",")
+    last = text.rstrip().count("\n") + 1
+    notes.error("not-json", "the list breaks off: no ] at its end", last, before="", after="]")
+
+
+def _after_space(text: str, position: int) -> int:
+    return _SPACE.match(text, position).end()  # type: ignore[union-attr]  # matches everywhere
+
+
+def _decoded(text: str, position: int) -> tuple[Any, int, str]:
+    """The value that stands there, its end, and nothing wrong; or none, where it breaks, and what is wrong."""
+    try:
+        return *_DECODER.raw_decode(text, position), ""
+    except RecursionError as error:
+        return None, len(text), _reason(error)
+    except ValueError as error:
+        return None, getattr(error, "pos", position), _reason(error)
+
+
+def _next_record(text: str, position: int) -> int:
+    """Where the next record stands that can be read; the end of the text where there is none.
+
+    It begins with the same field as the first record of the list: the objects inside a broken record are no records.
+    """
+    field = re.match(r'\s*\[\s*\{\s*("[^"]*")', text)
+    begin = re.compile(r"\{\s*" + re.escape(field[1] if field else ""))
+    for _ in range(_TRIES):
+        if (found := begin.search(text, position)) is None:
+            break
+        start = found.start()
+        tried = text[start : start + _LONGEST]  # an error counts all lines before it: many errors would take hours
+        _, end, wrong = _decoded(tried, 0)
+        if not wrong:
+            return start
+        # What was read before the break is no record; but a string without its end has swallowed the last brace.
+        position = start + max(1, tried.rfind("{", 0, end))
+    return len(text)
 
 
 def _record(notes: Notes, number: int, value: Any, text: str) -> Iterator[Record]:
@@ -113,9 +148,8 @@ def _record(notes: Notes, number: int, value: Any, text: str) -> Iterator[Record
         notes.error("unknown-record", message, number, before=text)
 
 
-def _note_bad(notes: Notes, number: int, error: Exception, text: str) -> None:
-    reason = error.msg if isinstance(error, json.JSONDecodeError) else "cannot be read"
-    notes.error("not-json", f"not valid JSON: {reason}", number, before=text)
+def _reason(error: Exception) -> str:
+    return f"not valid JSON: {error.msg if isinstance(error, json.JSONDecodeError) else 'cannot be read'}"
 
 
 def note_unknown(notes: Notes, record: Record) -> None:
@@ -160,12 +194,12 @@ def relation_of(fields: dict[str, Any]) -> str | None:
     return first(fields, RELATION_FIELDS)
 
 
-def tidy_json(value: Any) -> str:
-    """The record as a clean copy writes it."""
+def tidy_json(value: Any, *, paragraphs: bool = False) -> str:
+    """The record as a clean copy writes it; with `paragraphs` its strings keep their line ends."""
 
     def tidy(value: Any) -> Any:
         if isinstance(value, str):
-            return without_specials(one_line(value)).strip()
+            return without_specials(value if paragraphs else one_line(value)).strip()
         if isinstance(value, list):
             return [tidy(item) for item in value]
         if isinstance(value, dict):
@@ -206,38 +240,21 @@ def questions(source: Source, notes: Notes) -> Rows:
     return rows_of(source, [row for record in records(source, notes) if (row := question_row(notes, record))])
 
 
-def passages(source: Source, notes: Notes) -> list[Passage]:
-    """`Title. sentence` for each sentence of each document, in order."""
-    found = []
+def clean_corpus(
+    source: Source, told: Callable[[Notes, Record], list[Passage] | None], *, paragraphs: bool = False
+) -> str | None:
+    """A clean copy of a corpus of records; None where nothing can be saved. `told` gives the lines of a record.
+
+    Records without any (None) are left out, those of lines that are not clean are written anew.
+    """
+    notes, rows = Notes(source.path), []  # reading has noted the same
     for record in records(source, notes):
-        title, text = record.fields.get("title"), record.fields.get("text")
-        if not isinstance(title, str) or not isinstance(text, str) or not without_specials(title).strip():
-            note_unknown(notes, record)
-            continue
-        if has_surrogate(title + text):
-            notes.error("encoding", "contains half a character (a lone surrogate)", record.number, before=record.text)
-            continue
-        subject = one_line(title).strip()
-        for paragraph in text.split("\n"):
-            paragraph = one_line(paragraph).strip()
-            if _is_heading(paragraph, subject):
-                continue
-            said = sentences(paragraph.removeprefix(f"{subject}. "))
-            found += [Passage(record.number, f"{subject}. {sentence}", subject) for sentence in said]
-    return found
-
-
-def _is_heading(paragraph: str, title: str) -> bool:
-    """Whether a paragraph is no text: the title again, or a heading such as `## Death` or `== Death ==`."""
-    if paragraph in (title, f"{title}.") or paragraph.strip("#= ") in ("", title):
-        return True
-    return re.fullmatch(r"#{1,6} .*|(={2,}) .* \1", paragraph) is not None
-
-
-def _has_documents(source: Source) -> bool:
-    return has_fields(source, "title", "text") and not has_fields(source, "question")
+        if (lines := told(notes, record)) is not None:
+            clean = all(without_specials(line.text).strip() == line.text for line in lines)
+            text = record.text if clean else tidy_json(record.fields, paragraphs=paragraphs)
+            rows.append(Row(record.number, None, None, None, text))
+    return rows_of(source, rows).clean(rows)
 
 
 JSON = Format("a JSON list of records with question and answers", (".json",), is_list, questions)
 JSONL = Format("a JSON record with question and answers on each line", (".jsonl",), is_jsonl, questions)
-DOCUMENTS = Format("JSON records with title and text", (".jsonl", ".json"), _has_documents, passages=passages)
