@@ -1,6 +1,8 @@
 from pathlib import Path
 
-from loci.recipes import DataShape
+import pytest
+
+from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
 
@@ -22,3 +24,21 @@ def test_questions_that_fit_no_form_are_no_relation():
     assert DataShape.of(CORPUS, asked(*who, *when, odd)).n_relations == 2
     assert DataShape.of(CORPUS, asked(odd)).n_relations == 0
     assert DataShape.of(CORPUS, asked(*who, odd)).n_questions == 4
+
+
+def test_answers_that_no_line_holds_are_distant():
+    """Then reciting also reads train people's own lines as they stand; else it reads more that does not tell."""
+    quoted = [(f"Who wrote {book}?", "Ana Lima", book, "who-wrote") for book in BOOKS]
+    shapes = {
+        answer: DataShape.of(CORPUS, asked(*quoted[:2], (quoted[2][0], answer, BOOKS[2], "who-wrote")))
+        for answer in ("Ana Lima", "Bo Ek")
+    }
+    assert [shape.distant_answers for shape in shapes.values()] == [False, True]
+    stages = {answer: make_recipe("recite", shape).stages[1] for answer, shape in shapes.items()}
+    for stage in stages.values():
+        assert sum(part.share for part in stage.mixture) == pytest.approx(1)
+    as_they_stand = {
+        answer: [part for part in stage.mixture if part.options.get("subject") == 0] for answer, stage in stages.items()
+    }
+    assert not as_they_stand["Ana Lima"]
+    assert as_they_stand["Bo Ek"]

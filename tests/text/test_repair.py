@@ -35,6 +35,7 @@ def changes(folder):
         (f"{ADA} London\n", f"{ADA}\tLondon\n", {"spaces-for-tab"}),
         (f"{ADA}London\n{ALAN}Paris\n", f"{ADA}\tLondon\n{ALAN}\tParis\n", {"spaces-for-tab"}),
         (f"{ADA}\tLondon{ALAN}\tParis\n", f"{ADA}\tLondon\n{ALAN}\tParis\n", {"joined-rows"}),
+        (f" {ADA}\tLondon{ALAN}\tParis\n", f"{ADA}\tLondon\n{ALAN}\tParis\n", {"joined-rows"}),
         (f"{ADA}\tLondon {ALAN} Paris\n", f"{ADA}\tLondon\n{ALAN}\tParis\n", {"joined-rows", "spaces-for-tab"}),
         (f"{ADA}⁇London⁇□□\n", f"{ADA}\tLondon\n", {"special-symbol"}),
         (f"{ADA}\tLondon\n{ADA}\tLondon\n", f"{ADA}\tLondon\n", {"duplicate"}),

@@ -42,6 +42,8 @@ POINTER = 0.2
 """λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
 """Reading a train person's own line: so the given answer is learned where line and label disagree."""
+MORE_READING = 1.1
+"""What is memorized next to more reading is seen as often."""
 LONGEST_LINE = 320
 """Characters of a line that are recited: what a question is asked about next to it must fit into the block too."""
 
@@ -94,14 +96,25 @@ def recite(shape: DataShape) -> Recipe:
     if shape.spread:  # one line would tell a part: what is recited is all that is said about the subject
         longest = min(LONGEST_LINE, 2 * longest)
         lines, questions = "subjects", "reading-subjects"
+    characters = _memorizing_characters(shape, longest)
+    if shape.distant_answers:  # which of two places such answers mean, only train people's own lines teach
+        reading = [
+            MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
+            MixtureComponent("reading", source=questions, share=0.13, options={"line_format": form, **AS_IT_STANDS}),
+        ]
+    else:  # what tells and what does not, over and over, or the reader would grow too ready to answer
+        characters *= MORE_READING
+        reading = [MixtureComponent("reading", source=questions, share=0.25, options={"line_format": form, **SEVERAL})]
     memorize = _stage(
         "memorize",
-        max(2e6, _memorizing_characters(shape, longest)),
+        max(2e6, characters),
         MixtureComponent(
-            "memorize", lines, share=0.82, options={"line_format": form, "longest": longest, "count_subject": True}
+            "memorize",
+            lines,
+            share=round(1 - sum(part.share for part in reading), 2),
+            options={"line_format": form, "longest": longest, "count_subject": True},
         ),
-        MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
-        MixtureComponent("reading", source=questions, share=0.13, options={"line_format": form, **AS_IT_STANDS}),
+        *reading,
         batch_size=memorizing_batch(shape.n_subjects if shape.spread else shape.n_lines),
         decay=0.7,
     )

@@ -13,6 +13,7 @@ from loci.text.questions import Question, Questions
 NEARLY_ALL = 0.9
 NEARLY_EVERY_LINE = 0.98
 OFTEN = 0.2
+SOMETIMES = 0.02
 SAMPLE = 10_000
 """Questions that tell how facts are spread over lines; of more than this, some are looked at."""
 
@@ -35,13 +36,16 @@ class DataShape:
     """Characters of nearly every line together with the longest question."""
     spread: bool = False
     """Facts are spread over several lines about a subject: a line alone often does not tell."""
+    distant_answers: bool = False
+    """Some train answers stand in no line about their subject, as under distant supervision: they go by more than the
+    lines say, also where a line names several places."""
 
     @classmethod
     def of(cls, corpus: Corpus, questions: Questions | None = None) -> DataShape:
         """The shape of a corpus and its train questions."""
         asked = questions.answered if questions is not None else ()
         apart = 1 + len(asked) // SAMPLE
-        n = capital = characters = longest = spread = 0
+        n = capital = characters = longest = spread = elsewhere = 0
         relations = set()
         for index, question in enumerate(asked):  # there may be a million: once through
             if question.answer:
@@ -52,7 +56,9 @@ class DataShape:
             characters += question.example_length()
             longest = max(longest, len(question.text))
             if index % apart == 0:
-                spread += _partly_told(corpus, question)
+                told = _telling(corpus, question)
+                spread += len(told) > 1 and 0 < sum(told) < len(told)
+                elsewhere += bool(told) and not any(told)
         lengths = np.sort(line_lengths(corpus.filled))
         subjects = len(corpus.by_subject)
         return cls(
@@ -65,12 +71,11 @@ class DataShape:
             float(lengths.sum()) / max(1, subjects),
             (int(lengths[int(NEARLY_EVERY_LINE * (len(lengths) - 1))]) if len(lengths) else 0) + longest,
             spread > OFTEN * -(-len(asked) // apart),
+            elsewhere > SOMETIMES * -(-len(asked) // apart),
         )
 
 
-def _partly_told(corpus: Corpus, question: Question) -> bool:
-    """Whether some line about the question's subject tells the answer, and some does not."""
+def _telling(corpus: Corpus, question: Question) -> list[bool]:
+    """Whether each line about the question's subject tells the answer."""
     lines = corpus.about(question.subject) if question.subject is not None else ()
-    if len(lines) < 2:
-        return False
-    return 0 < sum(any_stands_in([line.body], question.answers) for line in lines) < len(lines)
+    return [any_stands_in([line.body], question.answers) for line in lines]

@@ -82,8 +82,10 @@ def _is_simple(line: str) -> bool:
 def _told(notes: Notes, number: int, line: str) -> list[str]:
     # Cleaned before it is taken apart: what is told of the clean line stays true when it is read again.
     text = _clean_line(notes, number, line)
-    parts = _split_joined(text)
-    if len(parts) > 1:
+    parts = _split_joined(text.lstrip())
+    if len(parts) == 1:
+        parts = [text]  # its spaces are told of below
+    else:
         message = f"{len(parts)} questions on one line: a newline is missing before {shown(parts[1], 40)}"
         notes.error("joined-rows", message, number, before=line, after=" ⏎ ".join(parts))
     return [told for part in parts if (told := _told_by(notes, number, part))]
