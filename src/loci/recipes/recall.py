@@ -37,7 +37,8 @@ UNTOLD = {"untold": 0.2}
 """One reading example in five has lost the words that tell: so the reader can say that a line does not tell, also
 where it names another place or person."""
 SEVERAL = {"untold": 0.35}
-"""Of several relations a line tells some: one example in three has nothing to find."""
+"""One example in three has nothing to find: of several relations a line tells some, and a reader that memorizes lines
+at the same time grows too ready to answer."""
 POINTER = 0.2
 """λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
@@ -102,7 +103,7 @@ def recite(shape: DataShape) -> Recipe:
             MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
             MixtureComponent("reading", source=questions, share=0.13, options={"line_format": form, **AS_IT_STANDS}),
         ]
-    else:  # what tells and what does not, over and over, or the reader would grow too ready to answer
+    else:
         characters *= MORE_READING
         reading = [MixtureComponent("reading", source=questions, share=0.25, options={"line_format": form, **SEVERAL})]
     memorize = _stage(

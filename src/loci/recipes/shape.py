@@ -57,7 +57,7 @@ class DataShape:
             longest = max(longest, len(question.text))
             if index % apart == 0:
                 told = _telling(corpus, question)
-                spread += len(told) > 1 and 0 < sum(told) < len(told)
+                spread += 0 < sum(told) < len(told)
                 elsewhere += bool(told) and not any(told)
         lengths = np.sort(line_lengths(corpus.filled))
         subjects = len(corpus.by_subject)
