@@ -103,3 +103,24 @@ def test_what_looks_like_no_answer_of_the_relation_weighs_less():
     assert prior.of("1877") == 1
     assert prior.of("Rome") == pytest.approx(1 / 3)  # two answers are numbers, none is a name
     assert prior.of("born") == pytest.approx(1 / 3)
+
+
+def test_a_span_of_a_length_that_answers_seldom_have_weighs_less():
+    """Of four whole names of one word in a line none is an answer; lower case has its shape against it already."""
+    names = ("Bo Berg", "Cy Dow", "Di Fox")
+    lines = [f"{name}. Then, in Rome, Oslo, Lima: Ann Lodi taught him ." for name in names]
+    pairs = [(f"Who taught {name}?", "Ann Lodi") for name in names]
+    prior = answer_prior(Corpus.from_lines(lines), Questions.from_pairs(pairs), longest=2).without_shares()
+    assert prior.of("Eva Berg") == 1
+    assert (
+        prior.of("Then") == prior.of("Bern") == pytest.approx(1 / (12 * 3 / 18 + 1))
+    )  # the sixth span is "Lodi taught"
+    assert prior.of("taught him") == pytest.approx(1 / 4)
+
+
+@given(st.lists(st.tuples(st.lists(WORDS, min_size=1, max_size=6), WORDS), min_size=1, max_size=8))
+def test_lengths_only_ever_take_away(people):
+    lines = [f"P{number} Q. {' '.join(words)} ." for number, (words, _) in enumerate(people)]
+    pairs = [(f"Where was P{number} Q born?", answer) for number, (_, answer) in enumerate(people)]
+    prior = answer_prior(Corpus.from_lines(lines), Questions.from_pairs(pairs), longest=3)
+    assert all(0 < kept <= 1 for kept in prior.lengths.values())

@@ -70,9 +70,9 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
 
 
 def _for_few(stage: Stage) -> Stage:
-    """The stage, its reading with other swaps; what is read as it stands has none."""
+    """The stage, its reading with other swaps, at least one in three untold; what is read as it stands has none."""
     mixture = (
-        replace(part, options={**part.options, **FEW_ANSWERS, **SEVERAL})
+        replace(part, options={**part.options, **FEW_ANSWERS, "untold": max(SEVERAL, part.options["untold"])})
         if part.objective == "reading" and "answer" not in part.options
         else part
         for part in stage.mixture

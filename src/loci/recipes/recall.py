@@ -3,8 +3,8 @@
 Both first learn to read: a line and a question, the answer quoted from the line. Names and places are swapped each time
 (`loci.data.reading_examples`), so that nothing can be memorized and only reading helps. Then
 
-- **recite** memorizes every line. Asked, it writes down what it remembers of the subject and reads that. Nothing
-  question-shaped about a subject outside the train questions is ever seen.
+- **recite** memorizes every line, and with it what only a train question tells. Asked, it writes down what it remembers
+  of the subject and reads that. Nothing question-shaped about a subject outside the train questions is ever seen.
 - **self-training** lets the model read the whole corpus and write a question and an answer about everybody, and
   memorizes these. Of what it reads it prefers words that the train questions often call the answer
   (`loci.pipeline.labelers.answer_prior`).
@@ -17,6 +17,7 @@ docs/experiments.md has what was tried, and what each part brings.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 
 from loci.recipes.demo import DEMO_MODEL, small_stage
@@ -25,20 +26,21 @@ from loci.training.plan import LabelStep, MixtureComponent, Recipe, SourceName, 
 
 #: The demo's small model with room for question, line and answer.
 RECALL_MODEL = {**DEMO_MODEL, "block_size": 384}
-#: Lines hold several times as much as answers; in trials a wider model memorized far more of them in as many passes.
-RECITE_MODEL = {**RECALL_MODEL, "n_embd": 192}
 
 WIDTHS = ((4_000, 128), (20_000, 160), (200_000, 256))
 """Up to so many facts to memorize a model so wide; beyond, the last. Narrower ones would hold the facts, but read worse
 and need more passes."""
+RECITE_WIDTHS = ((1_500, 192), (6_000, 224), (200_000, 256))
+"""The same for lines to recite: they hold several times as much as answers."""
 STRANGERS = 0.005
 """How many made-up names may seem familiar: by this the gate is chosen as the last step."""
-UNTOLD = {"untold": 0.2}
+UNTOLD = 0.2
 """One reading example in five has lost the words that tell: so the reader can say that a line does not tell, also
 where it names another place or person."""
-SEVERAL = {"untold": 0.35}
-"""One example in three has nothing to find: of several relations a line tells some, and a reader that memorizes lines
-at the same time grows too ready to answer."""
+SEVERAL = 0.35
+"""One example in three has nothing to find: of several relations a line tells some."""
+MEMORIZING = 0.5
+"""Every other one: a reader that memorizes lines at the same time grows too ready to answer."""
 POINTER = 0.2
 """λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
@@ -56,20 +58,20 @@ def _read(characters: float, form: str, relations: int, lines: SourceName, quest
 
     Copying is learned once, finding for every relation: so several are read for longer.
     """
-    untold = UNTOLD if relations < 2 else SEVERAL
+    options = {"line_format": form, "untold": UNTOLD if relations < 2 else SEVERAL}
     return _stage(
         "read",
         characters * math.sqrt(max(1, relations)),
-        MixtureComponent("reading", source=questions, share=0.7, options={"line_format": form, **untold}),
+        MixtureComponent("reading", source=questions, share=0.7, options=options),
         MixtureComponent("memorize", source=lines, share=0.3, options={"line_format": form}),
         batch_size=16,
         pointer=POINTER,
     )
 
 
-def width_for(facts: int) -> int:
-    """Channels of a model that memorizes so many facts."""
-    return next((width for most, width in WIDTHS if facts <= most), WIDTHS[-1][1])
+def width_for(n: int, widths: Sequence[tuple[int, int]] = WIDTHS) -> int:
+    """Channels of a model that memorizes so many facts, or lines."""
+    return next((width for most, width in widths if n <= most), widths[-1][1])
 
 
 def memorizing_batch(n: int) -> int:
@@ -92,20 +94,23 @@ def recite(shape: DataShape) -> Recipe:
     """Read, then memorize the lines and their names; asked, write down the subject's line and read it."""
     # A hundred characters of an entity sketch hold nearly every answer; a line is recited whole.
     form, longest = ("entity-sketch", 110) if shape.named_answers else ("line", LONGEST_LINE)
-    lines: SourceName = "corpus"
-    questions: SourceName = "reading-taught"
+    n, first = shape.n_lines, _read(1.5e6, form, shape.n_relations, "corpus", "reading-taught")
+    lines: SourceName = "taught-lines"
+    questions: SourceName = "reading-lines"
     if shape.spread:  # one line would tell a part: what is recited is all that is said about the subject
-        longest = min(LONGEST_LINE, 2 * longest)
+        n, longest = shape.n_subjects, min(LONGEST_LINE, 2 * longest)
         lines, questions = "subjects", "reading-subjects"
+        first = _read(1.5e6, form, shape.n_relations, lines, questions)
     characters = _memorizing_characters(shape, longest)
     if shape.distant_answers:  # which of two places such answers mean, only train people's own lines teach
         reading = [
-            MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, **UNTOLD}),
+            MixtureComponent("reading", source=questions, share=0.05, options={"line_format": form, "untold": UNTOLD}),
             MixtureComponent("reading", source=questions, share=0.13, options={"line_format": form, **AS_IT_STANDS}),
         ]
     else:
         characters *= MORE_READING
-        reading = [MixtureComponent("reading", source=questions, share=0.25, options={"line_format": form, **SEVERAL})]
+        options = {"line_format": form, "untold": MEMORIZING}
+        reading = [MixtureComponent("reading", source=questions, share=0.25, options=options)]
     memorize = _stage(
         "memorize",
         max(2e6, characters),
@@ -116,12 +121,12 @@ def recite(shape: DataShape) -> Recipe:
             options={"line_format": form, "longest": longest, "count_subject": True},
         ),
         *reading,
-        batch_size=memorizing_batch(shape.n_subjects if shape.spread else shape.n_lines),
+        batch_size=memorizing_batch(n),
         decay=0.7,
     )
     note = "remembers a line by its name, then reads it; no question about anybody outside train"
-    steps = (_read(1.5e6, form, shape.n_relations, lines, questions), memorize)
-    return Recipe("recite", RECITE_MODEL, steps, note=note, answerer="recite", stranger_rate=STRANGERS)
+    model = {**RECALL_MODEL, "n_embd": width_for(n, RECITE_WIDTHS)}
+    return Recipe("recite", model, (first, memorize), note=note, answerer="recite", stranger_rate=STRANGERS)
 
 
 def self_training(shape: DataShape) -> Recipe:

@@ -124,7 +124,8 @@ class TrainingData:
         It stands there in the words that most often lead up to the relation's answers ("born in Rome."): so it is read
         like any other line. Not what is kept for calibration: these lines must tell no more than others'.
         """
-        assert self.questions is not None
+        if self.questions is None:
+            return self
         known = {example.question.text for example in self.reading_examples}
         known |= {question.text for question in self.calibrating}
         carriers = carrier_phrases(self.reading_examples)  # a relation without one is left as it is
@@ -185,7 +186,7 @@ class TrainingData:
         if source == "corpus":
             return self.lines
         if source == "subjects":
-            return self.by_subject.lines
+            return self.supplemented.by_subject.lines
         if source == "text":
             return pieces(self.corpus.raw, block_size)
         if self.questions is None:
@@ -200,7 +201,7 @@ class TrainingData:
         if source == "reading-lines":
             return self.supplemented.records("reading-taught", block_size)
         if source == "reading-subjects":
-            return self.by_subject.records("reading-taught", block_size)
+            return self.supplemented.by_subject.records("reading-taught", block_size)
         if source == "reading-taught":
             kept = {question.text for question in self.calibrating}
             return evened([example for example in self.reading_examples if example.question.text not in kept])
