@@ -24,6 +24,7 @@ from torch import Tensor
 from loci.answering import ask
 from loci.answering.answer import Answer
 from loci.answering.answerer import Answerer, make_answerer
+from loci.answering.asked_file import read_asked
 from loci.errors import LociError
 from loci.evaluation.asking import rows_of
 from loci.evaluation.metrics import Rate, exact_match, wilson
@@ -86,7 +87,7 @@ class Run(ask.Asker):
             answerer: Ask through this one instead of the run's own.
         """
         if isinstance(questions, str | Path):
-            questions = Questions.read(questions)
+            questions = read_asked(questions)
         elif not isinstance(questions, Questions):
             questions = Questions.from_pairs(questions)
         answers = (answerer or make_answerer(self.loaded)).answer(questions, n=alternatives + 1)

@@ -12,6 +12,8 @@ from loci.answering.answerer import ANSWERERS, make_answerer
 from loci.answering.ask import load
 from loci.answering.base import ModelAnswerer
 from loci.answering.confidence import Confidence, Temperature
+from loci.answering.memory import MemoryAnswerer
+from loci.answering.recite import ReciteAnswerer
 from loci.data.prompts import I_DONT_KNOW
 from loci.errors import LociError
 from loci.evaluation.asking import ask_rows
@@ -64,7 +66,7 @@ def run(request, tmp_path_factory):
     recipe = Recipe("tiny", model, (Stage("learn", mixture, steps=20, batch_size=10, lr=1e-2),), answerer=request.param)
     data = TrainingData(Corpus.read(folder / "data" / "wiki.txt"), Questions.read(folder / "data" / "train.tsv"))
     carry_out(recipe, data, folder / "run")
-    if request.param == "memory":  # so small a run has fitted none of the numbers that a memory saves
+    if request.param != "direct":  # so small a run has fitted none of the numbers that a memory saves
         rewrite(folder / "run" / "final" / "config.json", lambda config: config.update(NUMBERS))
     return folder / "run"
 
@@ -141,6 +143,17 @@ def test_a_question_that_cannot_be_read_is_silenced_with_its_reason(run):
     assert [answer.silence for answer in answers] == [UNREADABLE, UNREADABLE]
     assert "'Ż'" in answers[0].why
     assert "96 characters" in answers[1].why
+
+
+def test_every_reason_that_was_learned_has_its_probability(run, questions):
+    answerer = make_answerer(load_model(run))
+    if isinstance(answerer, MemoryAnswerer | ReciteAnswerer):
+        for candidates in (None, ["not told"]):  # of a memory then no answer is left to look at
+            told = [one for one in answerer.answer(questions, candidates=candidates) if one.silence != UNREADABLE]
+            assert {frozenset(one.reason_probabilities) for one in told} == {frozenset({NEVER_READ, NOT_TOLD, UNSURE})}
+    else:
+        (never_learned,) = answerer.answer(questions[:1], candidates=["Rome"])
+        assert set(never_learned.reason_probabilities) == {UNSURE}
 
 
 def test_a_toy_answerer_is_one_class_and_one_line(run):

@@ -2,6 +2,7 @@ import dataclasses
 import json
 import math
 import shutil
+import unicodedata
 
 import pytest
 import torch
@@ -24,7 +25,7 @@ from loci.training.plan import MixtureComponent, Recipe, Stage
 from loci.training.sources import TrainingData
 from run_files import rewrite
 
-FACTS = {"Ann Lee": "Oslo", "Bo Ray": "Rome", "Cy Fox": "Lima", "Di Wu": "Kyiv"}
+FACTS = {"Ann Lee": "Oslo", "Bo Ray": "Rome", "Cy Fox": "Lima", "Zoë Wu": "Kyiv"}
 LINES = [f"{name}. {name} was born in {place} ." for name, place in FACTS.items()]
 LINES += ["Ann Lee. Ann Lee died in Bern .", "Zed Kay. Zed Kay lived in Rome ."]
 
@@ -167,6 +168,12 @@ def test_what_the_model_cannot_read_silences_that_question_alone(question, said,
     assert said in silent.why
     assert said in str(silent)
     assert answered.text == "Oslo"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_accents_may_be_composed_or_not(form, loaded):
+    found = loaded.ask(unicodedata.normalize(form, "Where was Zoë Wu born?"))
+    assert (found.text, found.subject, found.in_corpus) == ("Kyiv", "Zoë Wu", True)
 
 
 def test_an_empty_question_is_an_error(loaded):

@@ -1,6 +1,7 @@
 """Names found again letter by letter, with a stand-in for a model that has memorized a few."""
 
 import math
+import unicodedata
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ from loci.answering.did_you_mean import did_you_mean
 from loci.answering.familiarity import Familiarity
 from loci.text.vocab import Vocab
 
-NAMES = ["Alfred Mele", "Alfred Mehl", "Zoë Åberg", "Ann Lee"]
+NAMES = ["Alfred Mele", "Alfred Mehl", "Zoë Åberg", "Ann Lee", unicodedata.normalize("NFD", "José Núñez")]
 BEFORE, AFTER = "Where was ", " born?"
 VOCAB = Vocab.from_text("".join(NAMES) + BEFORE + AFTER + "abcdefghijklmnopqrstuvwxyzoA")
 LEAST = -4.0
@@ -51,6 +52,14 @@ def test_of_several_the_one_with_fewest_edits():
 
 def test_accents_cost_nothing():
     assert meant("Zoe Aberg") == "Zoë Åberg"
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize(
+    ("name", "known"), [("Zoë Åberk", NAMES[2]), ("José Núñes", NAMES[4]), ("Jose Nunes", NAMES[4])]
+)
+def test_accents_cost_nothing_composed_or_not(name, known, form):
+    assert meant(unicodedata.normalize(form, name)) == known
 
 
 def test_a_name_may_stand_at_the_beginning():

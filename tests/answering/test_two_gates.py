@@ -7,7 +7,7 @@ import pytest
 
 from loci.answering.answer import NEVER_READ, NOT_TOLD, UNSURE, decide
 from loci.answering.base import Thought
-from loci.answering.confidence import Confidence
+from loci.answering.confidence import NEVER, Confidence
 from loci.answering.direct import DirectAnswerer
 from loci.answering.familiarity import Familiarity
 
@@ -71,6 +71,14 @@ def test_not_told_and_the_answer_share_one_whole():
     )
     assert (told.text, silent.text, silent.silence) == ("none", "Oslo", NOT_TOLD)
     assert silent.probability == pytest.approx(0.3)
+
+
+def test_what_was_learned_is_told_at_0_too():
+    sure = decided(1.0, {"Oslo": 1.0})
+    assert sure.reason_probabilities == {NEVER_READ: 0, NOT_TOLD: 0, UNSURE: 0}
+    without_gate = decide("Where?", [("Oslo", 1.0)], Confidence(NEVER), silences=SILENCES, not_told=0.0)
+    assert without_gate.reason_probabilities == {NOT_TOLD: 0, UNSURE: 0}
+    assert without_gate.silence == UNSURE, "nothing but the threshold withholds it"
 
 
 @pytest.mark.parametrize("fit", [(1.0, -1.0), (0.5, -0.5), (2.0, 0.0)])

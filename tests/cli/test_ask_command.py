@@ -1,6 +1,7 @@
 import io
 import json
 import readline
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -28,7 +29,8 @@ def folder(tmp_path_factory):
     """A run that memorized six answers, and a slice in which two of the expected answers differ from them."""
     folder = tmp_path_factory.mktemp("ask")
     pairs = list(zip(NAMES, PLACES, strict=True))
-    (folder / "wiki.txt").write_text("".join(f"{name}. {name} was born in {place} .\n" for name, place in pairs))
+    told = [*pairs, ("The Who", "Rome")]
+    (folder / "wiki.txt").write_text("".join(f"{name}. {name} was born in {place} .\n" for name, place in told))
     (folder / "train.tsv").write_text("".join(f"{question(name)}\t{place}\n" for name, place in pairs))
     sliced = [(name, place if i < 4 else "Lima") for i, (name, place) in enumerate(pairs)]
     (folder / "slice.tsv").write_text("".join(f"{question(name)}\t{place}\n" for name, place in sliced))
@@ -178,26 +180,64 @@ def test_a_prompt_says_what_to_know_and_keeps_its_history(folder, capsys, typed,
     assert main(["ask", str(folder / "run")]) == 0
 
 
+@pytest.mark.parametrize("bare", ["Ann Lee", "the who"])
+def test_what_a_bare_name_asks_does_not_depend_on_the_data(bare, folder, tmp_path, capsys):
+    def answers():
+        assert main(["ask", str(folder / "run"), bare, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["answers"]
+        evidence = [(one.pop("evidence"), one.pop("in_corpus")) for one in found]
+        return found, evidence
+
+    there, shown = answers()
+    (folder / "wiki.txt").rename(tmp_path / "wiki.txt")
+    (folder / "train.tsv").rename(tmp_path / "train.tsv")
+    try:
+        gone, hidden = answers()
+    finally:
+        (tmp_path / "wiki.txt").rename(folder / "wiki.txt")
+        (tmp_path / "train.tsv").rename(folder / "train.tsv")
+    assert there == gone
+    assert shown != hidden == [([], None)]
+
+
+def test_the_models_own_symbols_silence_their_row_alone(folder, tmp_path, capsys):
+    (tmp_path / "odd.tsv").write_text(f"{question('Ann ⁇ Lee')}\n□\n{question('Bo Ray')}\n", encoding="utf-8")
+    assert main(["ask", str(folder / "run"), "--file", str(tmp_path / "odd.tsv"), "--json"]) == 0
+    mask, pad, known = json.loads(capsys.readouterr().out)["answers"]
+    assert (mask["question"], mask["silence"]) == (question("Ann ⁇ Lee"), "unreadable")
+    assert ("⁇" in mask["note"], "□" in pad["note"], known["text"]) == (True, True, "Rome")
+
+
+@pytest.mark.parametrize("command", ["train", "learn"])
+def test_the_models_own_symbols_are_never_taught(command, folder, tmp_path, capsys):
+    shutil.copy(folder / "wiki.txt", tmp_path)
+    (tmp_path / "train.tsv").write_text(
+        f"{question('Ann ⁇ Lee')}\tOslo\n{question('Bo Ray')}\tRome\n", encoding="utf-8"
+    )
+    where = ["--data", str(tmp_path)] if command == "train" else [str(tmp_path)]
+    assert main([command, *where, "--out", str(tmp_path / "run")]) == 2
+    assert "contains ⁇" in capsys.readouterr().err
+
+
 FORMS = relations_from(["Where is the {subject} made?", "Who designed the {subject}?"])
 
 
 @pytest.mark.parametrize("bare", ["Delta Desk", "the Delta Desk", "The Delta Desk?", " delta desk "])
 def test_a_bare_subject_is_asked_in_every_relation(bare):
-    asked = ["Where is the Delta Desk made?", "Who designed the Delta Desk?"]
-    assert questions_about(bare, FORMS, {"the delta desk": "The Delta Desk"}) == asked
-    assert questions_about(bare, (), {}) == [bare]
+    assert questions_about(bare, FORMS) == ["Where is the Delta Desk made?", "Who designed the Delta Desk?"]
+    assert questions_about(bare, ()) == [bare]
 
 
 @pytest.mark.parametrize(
     "text", ["Where is the Delta Desk made?", "How old is the Delta Desk?", "Where is it made?", "where"]
 )
 def test_anything_else_is_asked_as_it_stands(text):
-    assert questions_about(text, FORMS, {"delta desk": "Delta Desk"}) == [text]
+    assert questions_about(text, FORMS) == [text]
 
 
-def test_a_subject_without_capitals_is_told_by_the_corpus():
+def test_a_subject_of_a_script_without_capitals_is_one_too():
     forms = relations_from(["{subject}是谁写的？", "{subject}是哪一年写的？"])
-    assert questions_about("红楼梦", forms, {"红楼梦": "红楼梦"}) == ["红楼梦是谁写的？", "红楼梦是哪一年写的？"]
+    assert questions_about("红楼梦", forms) == ["红楼梦是谁写的？", "红楼梦是哪一年写的？"]
 
 
 def test_the_relation_stands_with_the_answer(capsys):

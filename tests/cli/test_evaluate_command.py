@@ -77,12 +77,14 @@ def test_only_rows_are_replaced(folder, tmp_path, capsys):
     assert other.read_text(encoding="utf-8") == "mine"
 
 
-def test_a_question_that_cannot_be_read_does_not_end_the_file(folder, tmp_path, capsys):
-    (tmp_path / "odd.tsv").write_text("Where was Ann Lee born?\tOslo\nWhere was Żak born?\tRome\n", encoding="utf-8")
+@pytest.mark.parametrize("name", ["Żak", "⁇", "Ann □ Lee"])
+def test_a_question_that_cannot_be_read_does_not_end_the_file(name, folder, tmp_path, capsys):
+    odd = f"Where was {name} born?"
+    (tmp_path / "odd.tsv").write_text(f"Where was Ann Lee born?\tOslo\n{odd}\tRome\n", encoding="utf-8")
     assert main(["evaluate", str(folder / "run"), "--questions", str(tmp_path / "odd.tsv"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     _, silent = read_rows(found["predictions"])
-    assert (silent.abstained, silent.silence, found["scored"]) == (True, "unreadable", 2)
+    assert (silent.question, silent.abstained, silent.silence, found["scored"]) == (odd, True, "unreadable", 2)
 
 
 def test_probabilities_of_other_systems_are_judged_where_there_are_any(folder, tmp_path, capsys):

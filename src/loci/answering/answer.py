@@ -202,7 +202,7 @@ def decide(
     recited: str | None = None,
     right: Mapping[str, float] = MappingProxyType({}),
     familiar: float | None = None,
-    not_told: float = 0.0,
+    not_told: float | None = None,
 ) -> Answer:
     """One answer from the texts a model thought of, likeliest first; `silences` says which of them mean silence.
 
@@ -212,14 +212,18 @@ def decide(
     A model that has learned whom it never read about says how `familiar` the subject is. Below the confidence's
     familiarity it is silent, whatever the answer; above it that no longer counts, and the answer's probability is the
     chance `right` that what is remembered is right. `not_told` is the probability that there was nothing to read.
+    What a model has learned to tell has a probability even where that is 0.
     """
     gate = confidence.familiarity.gate if confidence.familiarity is not None else 0.0
     weight = familiar if familiar is not None and familiar < gate else 1.0
     strange = weight < gate
     declined = strange or ranked[0][0] in silences
-    reasons: dict[Silence, float] = {}
-    learned = ((NEVER_READ, 0.0 if familiar is None else 1.0 - familiar), (NOT_TOLD, not_told))
-    for told, p in (*learned, *((silences.get(said, UNSURE), p) for said, p in ranked)):
+    learned: dict[Silence, float | None] = {
+        NEVER_READ: None if familiar is None else 1.0 - familiar,
+        NOT_TOLD: not_told,
+    }
+    reasons = {one: p for one, p in learned.items() if p is not None}
+    for told, p in ((silences.get(said, UNSURE), p) for said, p in ranked):
         if told != UNSURE and p:
             reasons[told] = min(1.0, reasons.get(told, 0.0) + p)  # two signs of one reason may overlap
     if strange:  # what it would know of somebody it read about counts as little as that
@@ -232,7 +236,8 @@ def decide(
     if reasons.get(NOT_TOLD, 0.0) > room:  # answer and silence are fitted apart
         reasons[NOT_TOLD] = room
     reasons[UNSURE] = max(0.0, room - sum(reasons.values()))
-    reason = NEVER_READ if strange else max(reasons, key=lambda one: reasons[one])
+    # Of equals the last: where all are 0, a threshold alone withholds the answer.
+    reason = NEVER_READ if strange else max(reversed(reasons), key=lambda one: reasons[one])
     known = bool(text) and not declined and probability >= confidence.threshold
     return Answer(
         question=question,

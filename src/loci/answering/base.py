@@ -55,8 +55,8 @@ class Thought:
     """The chance that each text, once remembered, is right, where the model has learned that too."""
     familiar: float | None = None
     """The probability that it read about the subject, where the model has learned that."""
-    not_told: float = 0.0
-    """The probability that there was nothing to read."""
+    not_told: float | None = None
+    """The probability that there was nothing to read, where the model has learned that."""
 
 
 class ModelAnswerer(ABC):

@@ -35,14 +35,15 @@ def did_you_mean(
     at the most; where nothing stands before it, its first letter has no say in that. It may be one edit away for every
     five letters, and at most two.
     """
-    letters = np.array([_plain(letter) for letter in name])
+    spelled = (_plain(letter) for letter in unicodedata.normalize("NFC", name))
+    letters = np.array([letter for letter in spelled if letter], dtype=str)
     plain = np.array([_plain(vocab.decode([symbol])) for symbol in range(len(vocab))])
     allowed = min(MOST_EDITS, len(letters) // LETTERS_PER_EDIT)
     given, end = vocab.encode(before).tolist(), int(vocab.encode(after)[0])
     none: Beginning = ((), 0.0, np.arange(len(letters) + 1))
     beginnings = [none] if given else [_longer(none, symbol, 0.0, plain, letters) for symbol in range(len(vocab))]
     found: list[tuple[int, float, str]] = []
-    for _ in range(min(len(letters) + allowed, model.config.block_size - len(given)) + 1):
+    for _ in range(model.config.block_size - len(given) + 1):  # nothing longer is close; accents have no length
         if not beginnings:
             break
         logs = next_log_probabilities(model, [[*given, *ids] for ids, _, _ in beginnings])
@@ -59,8 +60,9 @@ def did_you_mean(
 
 
 def _longer(one: Beginning, symbol: int, log_p: float, plain: NDArray[np.str_], letters: NDArray[np.str_]) -> Beginning:
-    """A beginning with one more letter."""
-    return (*one[0], symbol), one[1] + log_p, _edits(one[2], plain[symbol] == letters)
+    """A beginning with one more letter; an accent of its own is none."""
+    edits = _edits(one[2], plain[symbol] == letters) if plain[symbol] else one[2]
+    return (*one[0], symbol), one[1] + log_p, edits
 
 
 def _edits(before: NDArray[np.int_], same: NDArray[np.bool_]) -> NDArray[np.int_]:

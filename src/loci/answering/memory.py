@@ -33,17 +33,15 @@ class MemoryAnswerer(DirectAnswerer):
             for question, said in zip(asked, texts, strict=True)
             for text in said
         ]
-        if not after:
-            return thoughts
         symbols = [degree_id(vocab, degree) for degree in range(len(VALUES))]
-        spoken = np.exp(next_log_probabilities(self.loaded.model, after)[:, symbols])
+        spoken = np.exp(next_log_probabilities(self.loaded.model, after)[:, symbols]) if after else np.empty((0, 1))
         shares = iter(spoken / spoken.sum(axis=1, keepdims=True))
         found = []
         for thought, said, read in zip(thoughts, texts, self.familiar(asked), strict=True):
             degrees = {text: next(shares) for text in said}
             right = {text: float(share @ np.array(VALUES)) for text, share in degrees.items()}
             if not said:
-                found.append(Thought(thought.ranked, familiar=read))
+                found.append(Thought(thought.ranked, familiar=read, not_told=0.0))
                 continue
             shown = dict(thought.ranked)
             # Of two answers the likelier is remembered: what the others have left is no chance of being right.

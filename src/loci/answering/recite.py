@@ -78,7 +78,7 @@ class ReciteAnswerer(ModelAnswerer):
         best_first = sorted(((answer, min(1.0, p)) for answer, p in weights.items()), key=lambda pair: -pair[1])
         said = next((answer for answer, _ in best_first if answer), "")
         speaks, _ = max(read, key=lambda pair: pair[0].share * pair[1].get(said, 0.0))
-        return Thought(best_first, speaks.text, familiar=familiar)
+        return Thought(best_first, speaks.text, familiar=familiar, not_told=0.0)  # the empty answer has its own share
 
     def _strange(self, familiar: float) -> bool:
         return self.confidence.familiarity is not None and familiar < self.confidence.familiarity.gate

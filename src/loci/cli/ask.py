@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from loci.answering.answer import Answer
     from loci.answering.answerer import Answerer
+    from loci.text.questions import Questions
     from loci.text.relations import Relation
     from loci.training.checkpoint import LoadedModel
     from loci.training.distributed import Group
@@ -75,9 +76,9 @@ def ask(
     from rich.console import Console
 
     from loci.answering.ask import load
+    from loci.answering.asked_file import read_asked
     from loci.cli.output import print_json_list
     from loci.cli.prompt import prompt
-    from loci.text.questions import Questions
     from loci.training.distributed import Group
 
     if files := [text for text in questions if Path(text).is_file()]:
@@ -103,7 +104,7 @@ def ask(
         there = Server(server, token or os.environ.get("LOCI_TOKEN"))
         put = lambda asked, before: there.ask_all(str(run), asked, history=before, **options)  # noqa: E731
         about["server"] = server
-        more = Questions.read(file) if file is not None else ()
+        more = read_asked(file) if file is not None else ()
     else:
         loaded = load(run, corpus=corpus, template=template)
         allowed = [line for line in map(str.strip, _lines(candidates)) if line] if candidates is not None else None
@@ -114,20 +115,19 @@ def ask(
         relations = loaded.loaded.relations if loaded.loaded.config.get("relations") else ()
         calibrated = loaded.confidence.calibrator is not None
         about |= {"model": loaded.loaded.hash, "calibrated": calibrated, "remarks": remarks}
-        more = Questions.read(file, relations=loaded.loaded.relations) if file is not None else ()
+        more = read_asked(file, relations=loaded.loaded.relations) if file is not None else ()
     console = Console(highlight=False)
-    by_name = {subject.casefold(): subject for subject in subjects}
     if prompting:
 
         def answer_one(text: str) -> None:
-            for found in put(questions_about(text, relations, by_name), said):
+            for found in put(questions_about(text, relations), said):
                 said.append(found.question)
                 _show(console, found, relation=len(relations) > 1)
 
         _remark(remarks)
         prompt(answer_one, subjects)
         return
-    questions = tuple(one for text in questions for one in questions_about(text, relations, by_name))
+    questions = tuple(one for text in questions for one in questions_about(text, relations))
     with stack:
         answers = put(questions, said)
         if more:
@@ -176,21 +176,14 @@ def _in_parts(
     )
 
 
-def questions_about(text: str, relations: Sequence[Relation], subjects: Mapping[str, str]) -> list[str]:
-    """A bare subject is asked in every relation's own form; any other text is asked as it stands.
-
-    `subjects` are by their spelling without case.
-    """
+def questions_about(text: str, relations: Sequence[Relation]) -> list[str]:
+    """A bare subject is asked in every relation's own form; any other text is asked as it stands."""
     from loci.answering.subject import is_bare, understand
 
     meant = understand(text, relations)
-    if not relations or meant.relation is not None:
+    if not relations or meant.relation is not None or meant.subject is None or not is_bare(text, meant.subject):
         return [text]
-    if meant.subject is not None and is_bare(text, meant.subject):
-        return list(dict.fromkeys(relation.ask(meant.subject) for relation in relations))
-    # A name without capitals is told by the corpus alone.
-    named = subjects.get(text.strip(" ?!.").casefold())
-    return list(dict.fromkeys(relation.ask(named) for relation in relations if named is not None)) or [text]
+    return list(dict.fromkeys(relation.ask(meant.subject) for relation in relations))
 
 
 def _only_local(given: Mapping[str, object]) -> None:

@@ -62,13 +62,13 @@ def evaluate(
         json: Print JSON instead of a sentence.
     """
     from loci.answering.answerer import ANSWERERS, make_answerer
+    from loci.answering.asked_file import read_asked
     from loci.api import Evaluation, Run
     from loci.cli.output import print_json
     from loci.data.prompts import I_DONT_KNOW
     from loci.evaluation.rows import rows_file, write_rows
     from loci.files import write_text
     from loci.text.layout import find_split
-    from loci.text.questions import Questions
     from loci.training.run import PREDICTIONS
 
     if (run is None) == (predictions is None):
@@ -87,7 +87,7 @@ def evaluate(
         if wanted and run is None:
             raise LociError(f"only a run can be {what}", remedy="give the run, without --predictions")
     together = questions.is_dir() and bool(find_split(questions, "dev"))
-    asked = Questions.read(questions, split="dev" if together else None)
+    asked = read_asked(questions, split="dev" if together else None)
     if run is not None and out is None:
         several = together and asked.path == questions
         name = f"{questions.resolve().name}_dev" if several else (asked.path or questions).stem

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,7 @@ from loci.text.relations import Forms, Placed, Relation, place, read_relations
 from loci.text.source import Source, load
 from loci.text.vocab import Vocab
 
-__all__ = ["Question", "Questions", "misfits", "read_together"]
+__all__ = ["Question", "Questions", "misfits", "read_parsed", "read_together"]
 
 
 @dataclass(frozen=True)
@@ -56,20 +56,7 @@ class Questions:
         `subjects`, those of the corpus, help to find the forms. Repairs made are in `repairs`. Large files without any
         are kept as arrays next to them, to be mapped next time (`loci.text.question_store`), unless `mapped` is False.
         """
-        from loci.text import question_store  # later: it builds on this module
-
-        files, given = find_questions(path, split), [*relations, *read_relations(Path(path))]
-
-        def read() -> Questions:
-            found = read_together([parse_questions(load(file)) for file in files], given, subjects)
-            for questions in found:
-                raise_first_error(questions.findings)
-            return found[0] if len(found) == 1 else _joined(Path(path), found)
-
-        if mapped and question_store.are_large(files):
-            own = files[0] if len(files) == 1 else Path(path)
-            return question_store.read_kept(own, files, given, subjects, read)
-        return read()
+        return read_parsed(Path(path), split, relations, subjects, mapped=mapped)
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str | None]], *, relations: Sequence[Relation] = ()) -> Questions:
@@ -186,6 +173,32 @@ class Questions:
     def __getitem__(self, index: slice) -> Questions: ...
     def __getitem__(self, index: int | slice) -> Question | Questions:
         return replace(self, rows=self.rows[index]) if isinstance(index, slice) else self.rows[index]
+
+
+def read_parsed(
+    path: Path,
+    split: Role | None,
+    relations: Sequence[Relation],
+    subjects: Collection[str] = (),
+    *,
+    mapped: bool = True,
+    parse: Callable[[Source], ParsedQuestions] = parse_questions,
+) -> Questions:
+    """As `Questions.read`, with the rows that `parse` finds in each file."""
+    from loci.text import question_store  # later: it builds on this module
+
+    files, given = find_questions(path, split), [*relations, *read_relations(path)]
+
+    def read() -> Questions:
+        found = read_together([parse(load(file)) for file in files], given, subjects)
+        for questions in found:
+            raise_first_error(questions.findings)
+        return found[0] if len(found) == 1 else _joined(path, found)
+
+    if mapped and question_store.are_large(files):
+        own = files[0] if len(files) == 1 else path
+        return question_store.read_kept(own, files, given, subjects, read)
+    return read()
 
 
 def read_together(

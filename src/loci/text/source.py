@@ -41,6 +41,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udf
 _SPECIAL = re.compile(f"[{PAD}{MASK}]")
 _UNUSUAL = re.compile(f"[{PAD}{MASK}{_CONTROL.pattern[1:]}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_STAND_INS = {PAD: "\ufdd0", MASK: "\ufdd1"}  # no text has them: Unicode keeps them for a program's own use
 _LINE_ENDS_AND_TABS = re.compile("[\t\r\n]+")
 
 
@@ -227,6 +228,22 @@ def is_plain(text: str) -> bool:
 def specials_in(text: str) -> str:
     """The pad and mask symbols that stand in `text`, each once."""
     return "".join(sorted(set(_SPECIAL.findall(text))))
+
+
+def with_stand_ins(text: str) -> str:
+    """`text` with stand-ins for the special symbols, also where JSON writes them as escapes."""
+    for symbol, stand_in in _STAND_INS.items():
+        text = text.replace(symbol, stand_in)
+        if text.lstrip().startswith(("{", "[")):
+            text = re.sub(rf"(?<!\\)\\u{ord(symbol):x}", stand_in, text, flags=re.IGNORECASE)
+    return text
+
+
+def without_stand_ins(text: str) -> str:
+    """`text` with the special symbols where stand-ins stood."""
+    for symbol, stand_in in _STAND_INS.items():
+        text = text.replace(stand_in, symbol)
+    return text
 
 
 def controls_in(text: str) -> list[str]:
