@@ -4,10 +4,12 @@ import dataclasses
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
+from loci.cli.learn import _found
 from loci.cli.main import main
 from loci.cli.train import _say_relations
 from loci.errors import LociError
@@ -63,6 +65,28 @@ def test_a_fact_is_held_back_in_all_its_words_and_asked_once_with_all_its_answer
     assert len(plan.held_back) == 2
     assert not held.keys() & {(row.relation, row.subject) for row in plan.data.questions}
     assert len(plan.data.questions) == len(asked) - 4
+
+
+def test_the_only_facts_that_the_corpus_tells_are_not_all_held_back(tmp_path):
+    names = [f"{first} {last}" for first in ("Ann", "Bo", "Cy", "Di", "Ed") for last in ("Fox", "Ray")]
+    told = {names[4]: "Oslo", names[9]: "Rome"}
+    (tmp_path / "wiki.txt").write_text("".join(f"{name}. Born in {told.get(name, 'a town')}.\n" for name in names))
+    asked = "".join(f"Where was {name} born?\t{told.get(name, 'Bonn')}\n" for name in names)
+    (tmp_path / "q_train.tsv").write_text(asked)
+    assert diagnose(tmp_path).ok
+    assert [row.subject for row in make_plan(tmp_path).held_back] == [names[9]]
+
+
+def test_what_is_not_read_is_said_before_single_lines_and_joined_texts_are_named(products, tmp_path):
+    folder = shutil.copytree(products, tmp_path / "data")
+    (folder / "more.txt").write_text("".join(f"and nothing more is known of number {n}\n" for n in range(3)))
+    (folder / "wiki.txt").write_text((folder / "wiki.txt").read_text() + "and so on\n" * 9)
+    (folder / "colour.tsv").write_text("What colour has the Nova Sofa?\tred\n")
+    said = _found(make_plan(folder), diagnose(folder))
+    assert any("2 files are read as one text" in line and "more.txt" in line for line in said)
+    warnings = [line for line in said if line.startswith("  warning: ")]
+    assert any("colour.tsv: is not read" in line for line in warnings)
+    assert any("more.txt: 3 of 3 lines have no subject" in line for line in warnings)
 
 
 def test_training_names_the_relations_with_their_questions(products, capsys):

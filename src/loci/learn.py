@@ -31,6 +31,8 @@ from loci.recipes.own_data import own_data
 from loci.report.comparison.page import comparison_report
 from loci.report.page import require_replaceable
 from loci.text.corpus import Corpus
+from loci.text.findings import KINDS
+from loci.text.layout import find_corpora, question_candidates, split_of, unread_files
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
 from loci.text.vocab import Vocab
@@ -116,14 +118,10 @@ def make_plan(
     """
     data = TrainingData.read(folder, relations=relations)
     if data.questions is None or not data.questions.answered:
-        raise LociError(
-            "there are no train questions with answers",
-            path=folder,
-            remedy="write some to questions_train.tsv, one a line: question, tab, answer",
-        )
+        raise _no_train(folder, data.questions)
     if recipe not in (None, "recite", "self-training"):
         raise LociError(f"a folder is learned by recite or self-training, not {recipe!r}")
-    held, taught = _held_back(data.questions)
+    held, taught = _held_back(data.questions, data.corpus)
     data = dataclasses.replace(data, questions=taught)
     _ = data.reading_examples, data.template  # whatever is missing is said now
     chosen, reasons = own_data(DataShape.of(data.corpus, taught), recipe)
@@ -140,11 +138,28 @@ def make_plan(
     return LearningPlan(data, held, chosen.override(changes), reasons, initial)
 
 
-def _held_back(questions: Questions) -> tuple[Questions, Questions]:
+def _no_train(folder: Path, questions: Questions | None) -> LociError:
+    """What is missing: the answers of the train questions, or the questions; names a file that nobody reads."""
+    what = "there are no train questions with answers"
+    if questions is not None:
+        why = next((found for found in questions.findings if found.kind == "no-answer"), None)
+        if why is None:
+            return LociError(what, path=questions.path, remedy=KINDS["no-answer"][1])
+        return LociError(f"{what}: {why.message}", path=why.path, line=why.line, remedy=why.remedy)
+    read = [*find_corpora(folder), *(file for _, file in question_candidates(folder))]
+    unread = [file for file in unread_files(folder, read) if split_of(file) == "train"]
+    if unread:
+        return LociError(f"is not read, and {what}", path=unread[0], remedy=KINDS["unread-file"][1])
+    remedy = "write some to questions_train.tsv, one a line: question, tab, answer"
+    return LociError(what, path=folder, remedy=remedy)
+
+
+def _held_back(questions: Questions, corpus: Corpus) -> tuple[Questions, Questions]:
     """Questions to evaluate on and questions to teach: of each relation every fifth subject is evaluated on.
 
     Held back is a fact, however it is worded: taught in other words it would be known. It is asked once, in the words
-    met first, with all its answers: a question answered twice has two right answers, not one wrong one.
+    met first, with all its answers: a question answered twice has two right answers, not one wrong one. Where only
+    facts that would be held back are told by the corpus, the first of these is taught: a relation is read from it.
     """
     facts: dict[str, dict[str, list[Question]]] = {}
     for row in questions.answered:
@@ -153,7 +168,12 @@ def _held_back(questions: Questions) -> tuple[Questions, Questions]:
     held: list[Question] = []
     for own in facts.values():
         apart = max(HELD_BACK_EVERY, len(own) // MOST_HELD_BACK)
-        for rows in [*own.values()][apart - 1 :: apart]:
+        chosen = [*own][apart - 1 :: apart]
+        told = (name for name, rows in own.items() if any(corpus.tells(name, row.answers) for row in rows))
+        first = next(told, None)
+        if first in chosen and all(name in chosen for name in told):
+            chosen.remove(first)
+        for rows in (own[name] for name in chosen):
             answers = dict.fromkeys(answer for row in rows for answer in row.answers)
             held.append(dataclasses.replace(rows[0], answers=tuple(answers)))
     kept = {(row.relation, row.subject) for row in held}

@@ -17,13 +17,16 @@ FORMAT_SAMPLES = {
     "tsv": "Where was Ana Lima born?\tPorto\nWhere was Rui Paz born?\tFaro\nWhere was Zé Ohm born?\t\n",
     "headed tsv": "question\tsubject\trelation\tanswer\nWho wrote Emma?\tEmma\tauthor\tJane Austen\nWho wrote It?\tIt\tauthor\tX\n",
     "popqa": 'id\tsubj\tprop\tobj\tquestion\tpossible_answers\n1\tEmma\tauthor\tAusten\tWho wrote Emma?\t["Austen", "J. Austen"]\n',
+    "csv": 'question;relation;answers\nWho wrote Emma?;author;"[""Austen"", ""J. Austen""]"\n"Who; if any?";author;"[""X""]"\n',
     "json": '[{"question": "Where was Ana born?", "answers": ["Porto", "Oporto"]}, {"question": "Where was Bo born?", "answers": []}]\n',
     "jsonl": '{"question": "Where was Ana born?", "answer": "Porto", "subject": "Ana"}\n{"question": "Who?", "answers": ["x"]}\n',
     "documents": '{"title": "Ana Lima", "text": "Ana Lima was born in Porto. She sings.\\nMore."}\n{"title": "Bo", "text": "Bo is."}\n',
+    "documents with questions": '{"title": "Ana", "text": "Ana was born in Porto.", "question": "Where was Ana born?", "answer": "Porto"}\n'
+    '{"title": "Bo", "text": "Bo is.", "subject": "Bo", "relation": "year", "answer": 1900}\n',
     "google-re": '{"sub_label": "Ana", "obj_label": "Porto", "pred": "/people/person/place_of_birth", "evidences": '
     '[{"considered_sentences": ["Ana was born in Porto."]}], "masked_sentences": ["Ana was born in [MASK]."]}\n',
 }
-SUFFIXES = {"text": ".txt", "tsv": ".tsv", "headed tsv": ".tsv", "popqa": ".tsv", "json": ".json"}
+SUFFIXES = {"text": ".txt", "tsv": ".tsv", "headed tsv": ".tsv", "popqa": ".tsv", "csv": ".csv", "json": ".json"}
 CONLLU = (
     "# text = I don't go\n1\tI\tI\tPRON\t_\t_\t4\tnsubj\t_\t_\n2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdo\tdo\tAUX\t_\t_\t4\taux\t_\t_\n"
     "3\tn't\tnot\tPART\t_\t_\t4\tadvmod\t_\t_\n4\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n4.1\tx\tx\tX\t_\t_\t_\t_\t_\t_\n\n"

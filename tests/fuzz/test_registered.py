@@ -24,6 +24,7 @@ OTHERWISE = {
     "loci.files",
     "loci.report.page",
     "loci.cli.bench",
+    "loci.text.formats.json_text",
     "loci.text.formats.records",
     "loci.text.formats.table",
     "loci.text.source",

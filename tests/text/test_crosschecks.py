@@ -4,6 +4,7 @@ from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.crosschecks import require_told, untold
 from loci.text.questions import Questions
+from loci.text.relations import relations_from
 
 LINES = [f"{name}. {name} was born in Rome (Italy) on May 12, 1901 ." for name in ("Ada Moss", "Bo Lind", "Cy Berg")]
 CORPUS = Corpus.from_lines(LINES)
@@ -42,3 +43,36 @@ def test_where_no_form_is_found_the_remedy_is_a_template():
     with pytest.raises(LociError, match="no subject is found in any train question") as error:
         require_told(questions, CORPUS)
     assert "--template" in error.value.remedy
+
+
+def test_an_untold_relation_names_the_line_that_tells_it_of_another():
+    corpus = Corpus.from_lines(["Bo Lind designed the Delta Desk.", "Cy Berg sang in Rome."])
+    questions = Questions.from_pairs([("Who designed the Delta Desk?", "Bo Lind"), ("Who designed the Ark?", "Cy")])
+    (found,) = untold([questions], corpus)
+    assert found.kind == "untold-relation"
+    assert found.message.endswith("«Who designed the Delta Desk?»: line 1 names it, but is about «Bo Lind»")
+
+
+def test_a_form_that_asks_two_relations_is_doubtful(tmp_path):
+    row = '{{"question": "Tell me of {0}.", "answer": "Rome", "relation": "{1}"}}\n'
+    text = "".join(row.format(line.subject, name) for line in CORPUS for name in ("place", "town"))
+    (tmp_path / "q_train.jsonl").write_text(text)
+    (found,) = untold([Questions.read(tmp_path / "q_train.jsonl")], CORPUS)
+    assert (found.kind, found.severity) == ("shared-form", "warning")
+    assert "«Tell me of {subject}.» asks place and town" in found.message
+
+
+@pytest.mark.parametrize(
+    ("forms", "doubtful"),
+    [
+        (["Where is the delta {subject} made?", "Where is the comet {subject} made?"], True),
+        (["Where is the {subject} desk made?", "Where is the {subject} lamp made?"], True),
+        (["Where is the {subject} made?", "Where is the {subject} sold?"], False),
+        (["Who wrote {subject}?", "Who sang {subject}?"], False),
+        (["Where is a {subject} made?", "Where is the {subject} made?"], False),
+    ],
+)
+def test_forms_that_seem_to_hold_a_part_of_the_names_are_doubtful(forms, doubtful):
+    pairs = [(form.replace("{subject}", line.subject), "Rome") for form in forms for line in CORPUS]
+    found = untold([Questions.from_pairs(pairs, relations=relations_from(forms))], CORPUS)
+    assert [one.kind for one in found] == ["alike-forms"] * doubtful

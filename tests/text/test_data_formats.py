@@ -46,7 +46,18 @@ def test_a_new_format_is_one_entry(cards, tmp_path):
 
 
 def test_every_format_says_what_it_is():
-    assert list(FORMATS) == ["text", "tsv", "headed tsv", "popqa", "json", "jsonl", "documents", "google-re"]
+    assert list(FORMATS) == [
+        "text",
+        "tsv",
+        "headed tsv",
+        "popqa",
+        "csv",
+        "json",
+        "jsonl",
+        "documents",
+        "documents with questions",
+        "google-re",
+    ]
     for form in map(FORMATS.__getitem__, FORMATS):
         assert form.about
         assert form.questions or form.passages
@@ -74,7 +85,7 @@ def test_documents_become_lines_about_their_title(tmp_path):
     assert len(corpus.about("Delta Desk")) == 1
     assert [file.role for file in diagnose(file).files] == ["corpus"]
     for bad, message in [
-        ('{"title": "", "text": "x"}', ":3: no question"),
+        ('{"title": "", "text": "x"}', ":3: no title with a text"),
         ('{"title": "A", "text": "\\ud800"}', "half a"),
     ]:
         file.write_text("\n".join(map(json.dumps, rows)) + "\n" + bad)

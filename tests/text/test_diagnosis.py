@@ -4,6 +4,7 @@ import time
 import pytest
 
 from loci.errors import LociError
+from loci.text.corpus import Corpus
 from loci.text.diagnosis import diagnose
 from loci.text.findings import KINDS
 from loci.text.relations import relations_from
@@ -176,11 +177,40 @@ def test_unusable_paths_and_blocks_are_errors(folder, tmp_path_factory):
         diagnose(folder, block_size=0)
     with pytest.raises(LociError, match="is a corpus itself"):
         diagnose(folder / "wiki.txt", corpus=folder / "wiki.txt")
-    (folder / "wiki.txt").rename(folder / "a.txt")
-    (folder / "b.txt").write_text(WIKI)
-    with pytest.raises(LociError, match=r"a\.txt, b\.txt"):
-        diagnose(folder)
-    assert diagnose(folder, corpus=folder / "a.txt").ok
+
+
+def test_several_texts_are_one_corpus_and_findings_name_the_file_and_its_line(folder):
+    (folder / "more.txt").write_text("Bo Lind. Bo Lind was born in Rome.\nCy Berg. Born in\u2028Lund.\n")
+    (folder / "docs.jsonl").write_text('{"title": "Di Wu", "text": ""}\n{"title": "Ed Poe", "text": "Born in Bonn."}\n')
+    diagnosis = diagnose(folder)
+    assert [(file.path.name, file.corpus.subjects) for file in diagnosis.files if file.corpus] == [
+        ("wiki.txt", 2),
+        ("more.txt", 2),
+        ("docs.jsonl", 1),
+    ]
+    assert found(diagnosis) == [
+        ("control-character", "more.txt", 2),
+        ("empty-document", "docs.jsonl", 1),
+        ("joined-texts", folder.name, None),
+        ("unasked-subject", "more.txt", 1),
+    ]
+    joined = next(f.message for f in diagnosis.findings if f.kind == "joined-texts")
+    assert joined.endswith("wiki.txt (1 to 2), more.txt (3 to 4), docs.jsonl (5 to 6)")
+    assert [(line.number, line.subject) for line in Corpus.read(folder)][2:] == [
+        (3, "Bo Lind"),
+        (4, "Cy Berg"),
+        (6, "Ed Poe"),
+    ]
+    assert Corpus.read(folder / "wiki.txt").hash != Corpus.read(folder).hash
+
+
+def test_what_is_not_text_next_to_the_corpus_changes_nothing(folder):
+    before = Corpus.read(folder)
+    (folder / "README.md").write_text("# Data\n\nThis folder holds a corpus and questions.\n")
+    (folder / "places.txt").write_text("London\nNew York\n")
+    assert Corpus.read(folder).hash == before.hash
+    assert Corpus.read(folder).path == before.path == folder / "wiki.txt"
+    assert found(diagnose(folder)) == [("unread-text", "places.txt", None)]
 
 
 def test_the_diagnosis_is_plain_data(folder):

@@ -109,6 +109,39 @@ def test_a_list_as_text_is_repaired_once(tmp_path):
     assert json.loads((tmp_path / "out" / "popqa.jsonl").read_text()) == popqa(["politician", "mayor"], id=7)
 
 
+@pytest.mark.parametrize("toml", ["", f'birthplace = "{BORN}"\nyear = "Since when is {{subject}} there?"\n'])
+@pytest.mark.parametrize("name", ["facts_train.jsonl", "facts_train.tsv"])
+def test_subject_relation_and_answer_are_a_question(tmp_path, name, toml):
+    rows = [("Ada Moss", "birthplace", "Oslo"), ("Ada Moss", "year", "1900"), ("Bo Lee", "birthplace", "Rome")]
+    fields = ("subject", "relation", "answer")
+    table = "".join("\t".join(row) + "\n" for row in [fields, *rows])
+    lines = records(*(dict(zip(fields, row, strict=True)) for row in rows))
+    (tmp_path / name).write_text(table if name.endswith(".tsv") else lines)
+    (tmp_path / "relations.toml").write_text(toml)
+    asked = (
+        BORN if toml else "Where was {subject} born?",
+        "Since when is {} there?" if toml else "What is the year of {}?",
+    )
+    found = Questions.read(tmp_path, split="train")
+    assert [(row.subject, row.relation, row.answer) for row in found] == rows
+    assert [row.text for row in found][:2] == [asked[0].format(subject="Ada Moss"), asked[1].format("Ada Moss")]
+    assert write_repaired(diagnose(tmp_path), tmp_path / "out").changes == ()
+    assert (tmp_path / "out" / name).read_text() == (tmp_path / name).read_text()
+
+
+def test_a_fact_without_subject_or_relation_is_told(tmp_path):
+    (tmp_path / "a.tsv").write_text("subject\trelation\tanswer\nAda\t\tOslo\n\tjob\tpoet\nBo\tjob\tpoet\n")
+    assert [(one.line, one.message) for one in diagnose(tmp_path / "a.tsv").findings if one.severity == "error"] == [
+        (2, "no relation, and no question"),
+        (3, "no subject, and no question"),
+    ]
+    (tmp_path / "a.jsonl").write_text(records({"subject": "Ada", "answer": "Oslo"}))
+    with pytest.raises(
+        LociError, match=r":1: no question and no subject with a relation .*subject, relation and answer"
+    ):
+        Questions.read(tmp_path / "a.jsonl")
+
+
 def test_headings_and_the_title_again_are_no_lines_of_a_document(tmp_path):
     text = "Ada Moss\n# Ada Moss\n\nShe was born in Oslo.\n## Death\n== Later ==\n##\nAda Moss.\n#1 is her best song."
     (tmp_path / "docs.jsonl").write_text(records({"title": "Ada Moss", "text": text}))

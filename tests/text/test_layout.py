@@ -2,7 +2,7 @@ import pytest
 
 from loci.errors import LociError
 from loci.text.layout import (
-    find_corpus,
+    find_corpora,
     find_questions,
     find_split,
     question_candidates,
@@ -24,7 +24,7 @@ def make(tmp_path):
 
 def test_the_course_layout_is_found_by_pattern(make):
     folder = make(wiki__txt="a", notes__txt="b", birth_dev__tsv="q", birth_places_train__tsv="q", x_test_y__tsv="q")
-    assert find_corpus(folder) == folder / "wiki.txt"
+    assert find_corpora(folder) == (folder / "wiki.txt",)
     assert [(role, path.name) for role, path in question_candidates(folder)] == [
         ("train", "birth_places_train.tsv"),
         ("dev", "birth_dev.tsv"),
@@ -32,32 +32,55 @@ def test_the_course_layout_is_found_by_pattern(make):
     ]
 
 
-def test_the_corpus_is_wiki_then_corpus_then_the_only_text(make):
+def names(folder):
+    return [file.name for file in find_corpora(folder)]
+
+
+def test_all_texts_and_documents_are_the_corpus_the_one_called_so_first(make):
     folder = make(a__txt="a")
-    assert find_corpus(folder).name == "a.txt"
-    make(corpus__txt="a")
-    assert find_corpus(folder).name == "corpus.txt"
+    assert names(folder) == ["a.txt"]
+    make(b__txt="b")
+    assert names(folder) == ["a.txt", "b.txt"], "neither is a sentence: which one is meant cannot be told"
+    make(b__txt="Bo Lind sings.\n", z__md="# Cy Berg\n\nHe drew.\n")
+    assert names(folder) == ["b.txt", "z.md"]
+    make(docs__jsonl='{"title": "Ada", "text": "She sang."}\n', corpus__txt="a")
+    assert names(folder) == ["corpus.txt", "b.txt", "z.md", "docs.jsonl"]
     make(wiki__txt="a")
-    assert find_corpus(folder).name == "wiki.txt"
-    assert find_corpus(folder / "a.txt").name == "a.txt"
+    assert names(folder) == ["wiki.txt", "corpus.txt", "b.txt", "z.md", "docs.jsonl"]
+    assert names(folder / "a.txt") == ["a.txt"]
+
+
+def test_what_is_about_the_data_or_asks_or_lists_or_was_said_is_no_corpus(make):
+    said = "A sentence of five words.\n"
+    folder = make(wiki__txt="a", README__md=said, LICENSE__txt=said, vanilla__predictions__txt=said, q_dev__txt=said)
+    make(places__txt="Oslo\nNew York\n", q__txt="Where was Ada Moss born?\tOslo\n", readmes__txt=said)
+    assert names(folder) == ["wiki.txt", "readmes.txt"]
+    assert [file.name for file in unread_files(folder, find_corpora(folder))] == ["places.txt", "q.txt", "q_dev.txt"]
+
+
+def test_a_readme_is_the_corpus_where_there_is_nothing_else(make):
+    folder = make(README__txt="Ada Moss sings.\n", q_train__txt="Where was Ada Moss born?\tOslo\n")
+    assert names(folder) == ["README.txt"]
+    make(docs__jsonl='{"title": "Ada", "text": "She sang."}\n')
+    assert names(folder) == ["docs.jsonl"]
 
 
 def test_google_re_records_serve_as_corpus_where_there_is_no_text(make):
     folder = make(place__jsonl='{"sub_label": "A"}\n', other__jsonl='{"question": "?"}\n')
-    assert find_corpus(folder).name == "place.jsonl"
+    assert names(folder) == ["place.jsonl"]
+    make(docs__jsonl='{"title": "Ada", "text": "She sang."}\n')
+    assert names(folder) == ["docs.jsonl"]
 
 
 def test_a_folder_without_an_obvious_file_lists_the_candidates(make):
-    folder = make(a__txt="a", b__txt="b", x_train__tsv="q", x_dev__tsv="q")
-    with pytest.raises(LociError, match=r"2 files could be the corpus: a.txt, b.txt"):
-        find_corpus(folder)
+    folder = make(x_train__tsv="q", x_dev__tsv="q")
     with pytest.raises(LociError, match=r"2 files could be the question file: x_train.tsv, x_dev.tsv"):
         find_questions(folder)
 
 
 def test_an_empty_folder_says_what_it_should_hold(tmp_path):
     with pytest.raises(LociError, match=r"no corpus .*wiki\.txt"):
-        find_corpus(tmp_path)
+        find_corpora(tmp_path)
     with pytest.raises(LociError, match=r"no question file .*\*train\*"):
         find_questions(tmp_path)
 
@@ -96,11 +119,18 @@ def test_documents_are_no_questions_whatever_their_name_and_text(make):
 
 
 def test_files_named_for_a_split_that_nobody_reads_are_told(make):
-    folder = make(wiki__txt="a", q_train__csv="q,a\n", notes__csv="x", q_dev__tsv="Where?\tb\n", test="x")
+    folder = make(wiki__txt="a", q_train__ods="q,a\n", notes__csv="x", q_dev__tsv="Where?\tb\n", test="x")
     assert unread_files(folder, [folder / "wiki.txt", folder / "q_dev.tsv"]) == [
-        folder / "q_train.csv",
+        folder / "q_train.ods",
         folder / "test",
     ]
+
+
+def test_questions_of_no_split_next_to_those_of_one_are_told_if_they_have_answers(make):
+    folder = make(job_train__tsv="What was Ada?\tpoet\n", birth__tsv="Where was Ada born?\tOslo\n")
+    make(unstated__tsv="Where was Bo born?\n", people__jsonl='{"name": "Ada"}\n', repairs__tsv="Where?\tb\n")
+    make(more__json='[{"question": "Where was Cy born?", "answers": ["Rome"]}]')
+    assert unread_files(folder, [folder / "job_train.tsv"]) == [folder / "birth.tsv", folder / "more.json"]
 
 
 def test_the_files_of_a_split_are_found_and_a_missing_one_is_said(make):

@@ -1,4 +1,12 @@
+import csv
+import io
+
+import pytest
+
+from loci.errors import LociError
+from loci.text.diagnosis import diagnose
 from loci.text.questions import Questions
+from loci.text.repair import write_repaired
 from loci.text.template import BIRTHPLACE
 
 
@@ -16,3 +24,26 @@ def test_one_question_that_fits_keeps_the_usual_form(tmp_path):
     read = Questions.read(file)
     assert [relation.templates for relation in read.relations] == [(BIRTHPLACE,)]
     assert [row.subject for row in read] == ["Ann Lee", None]
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("header", [("question", "answer"), ()])
+def test_a_spreadsheets_table_is_read_and_repaired_in_its_form(tmp_path, separator, header):
+    rows = [("Where was Ada Moss born?", "Oslo"), ("Where was Bell, the; painter, born?", 'the "Cork"')]
+    written = io.StringIO()
+    csv.writer(written, delimiter=separator, lineterminator="\n").writerows([header, *rows] if header else rows)
+    file = tmp_path / "birth_train.csv"
+    file.write_text(written.getvalue())
+    assert [(row.text, row.answer) for row in Questions.read(tmp_path, split="train")] == rows
+    file.write_text(written.getvalue().replace("Oslo", "Os\u2047lo"))
+    write_repaired(diagnose(tmp_path), tmp_path / "out")
+    assert (tmp_path / "out" / file.name).read_text() == written.getvalue()
+
+
+def test_a_spreadsheets_accepted_answers_and_its_extra_cells(tmp_path):
+    file = tmp_path / "birth.csv"
+    file.write_text('question,answers\nWhere was Ada born?,"[""Oslo"", ""Christiania""]"\n')
+    assert Questions.read(file)[0].answers == ("Oslo", "Christiania")
+    file.write_text("Where was Ada born?,Oslo\nWhere was Bo born?,Bonn, Germany\n")
+    with pytest.raises(LociError, match=r"birth\.csv:2: 2 columns after the question"):
+        Questions.read(file)

@@ -126,8 +126,8 @@ def test_relations_next_to_the_data(tmp_path):
     assert (made.name, made.ask("Desk")) == ("made-in", "Where is the Desk made?")
     assert [template.text for template in maker.templates] == ["Who made {subject}?", "By whom is {subject}?"]
     for text, message in [
-        ("maker = 3", r"relations.toml: maker is neither a template nor a list .*write maker ="),
-        ('maker = "Who made it?"', r"relations.toml: maker: a template contains \{subject\} exactly once"),
+        ("maker = 3", r"relations.toml:1: maker: is neither a template nor a list .*write maker ="),
+        ('maker = "Who made it?"', r"relations.toml:1: maker: a template contains \{subject\} exactly once"),
         ("maker = [", "cannot be read"),
         ("maker = []", "neither a template"),
     ]:
@@ -155,3 +155,27 @@ def test_a_hundred_thousand_questions_take_seconds():
     assert time.process_time() - start < 20
     assert list(forms) == ["where-die"]
     assert all(subject for _, subject in placed)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# forms\nborn = Where?\n", ":2: cannot be read: Invalid value "),
+        ("born = 'Where was {subject} born?'\n\"made in\" = 3\n", ":2: made in: is neither a template nor a list"),
+        (
+            "\n[relations]\nborn = 'Where was {subject} born?'\n",
+            ":2: relations: is a table, .* without \\[relations\\]",
+        ),
+        ("born = 'Where?'\n", ":1: born: a template contains {subject} exactly once"),
+        ("born = ['Where was {subject} born?', ' {subject} ']\n", ":1: born: a form is more than {subject} alone"),
+    ],
+)
+def test_what_is_wrong_with_relations_toml_names_its_line(tmp_path, text, said):
+    (tmp_path / "relations.toml").write_text(text)
+    with pytest.raises(LociError, match=rf"relations\.toml{said}"):
+        read_relations(tmp_path)
+
+
+def test_a_form_of_the_subject_alone_is_refused():
+    with pytest.raises(LociError, match=r"a form is more than {subject} alone \(write the words around it"):
+        relations_from(["{subject}"])

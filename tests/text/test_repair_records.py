@@ -70,6 +70,50 @@ def test_documents_alone_are_repaired_and_sound_ones_stay_as_they_are_written(tm
     assert (tmp_path / "out" / "docs.jsonl").read_text() == line + "\n"
 
 
+ODD = {
+    "two on a line": lambda one, two, more: f"{one} {two}\n{more}\n",
+    "no space": lambda one, two, more: f"{one}{two}\n{more}\n",
+    "commas": lambda one, two, more: f"{one},\n{two},\n{more}\n",
+    "several lines": lambda one, two, more: "\n".join(json.dumps(json.loads(r), indent=2) for r in (one, two, more)),
+    "one of them": lambda one, two, more: f"{one}\n{json.dumps(json.loads(two), indent=1)}\n\n{more}\n",
+}
+
+
+@pytest.mark.parametrize("how", ODD)
+def test_json_lines_that_are_not_one_a_line_are_all_read_and_written_one_a_line(folder, tmp_path, how):
+    docs = [document(name, " {") for name in TOWNS]
+    (folder / "docs.jsonl").write_text(ODD[how](*map(json.dumps, docs)))
+    diagnosis = diagnose(folder)
+    assert diagnosis.ok
+    assert [one.kind for one in diagnosis.findings if one.severity == "warning"] == ["odd-lines"]
+    assert len(TrainingData.read(folder).reading_examples) == 3
+    repair(folder, tmp_path / "out")
+    assert read(tmp_path / "out" / "docs.jsonl") == docs
+    assert diagnose(tmp_path / "out").changes == ()
+
+
+def test_a_broken_record_among_odd_lines_costs_no_other(tmp_path):
+    asked = [json.dumps({"question": f"Where was {name} born?", "answer": town}) for name, town in TOWNS.items()]
+    text = f"{asked[0]} nonsense {asked[1]}\n" + '{\n  "question": "Wh\n}\n' + f"{asked[2]}\n"
+    (tmp_path / "q_train.jsonl").write_text(text)
+    diagnosis = diagnose(tmp_path / "q_train.jsonl")
+    errors = [(one.kind, one.line) for one in diagnosis.findings if one.severity == "error"]
+    assert errors == [("not-json", 1), ("not-json", 2)]
+    repair(tmp_path / "q_train.jsonl", tmp_path / "out")
+    assert (tmp_path / "out" / "q_train.jsonl").read_text().splitlines() == asked
+
+
+def test_no_repair_is_promised_where_nothing_can_be_saved(folder):
+    (folder / "birth_train.tsv").unlink()
+    (folder / "birth_train.jsonl").write_text(
+        '{"question": "Where?", "answer": true}\n{"question": "Who?", "answer"}\n'
+    )
+    (folder / "docs.jsonl").write_text(written([document("Ada Moss")], "docs.jsonl"))
+    diagnosis = diagnose(folder)
+    assert not diagnosis.ok
+    assert diagnosis.changes == ()
+
+
 def fact(name, *sentences, **fields):
     told = {"evidences": [{"considered_sentences": list(sentences)}]} if sentences else {}
     return {"sub_label": name, "obj_label": TOWNS[name], "predicate_id": "P19", **told, **fields}

@@ -93,6 +93,25 @@ ODD = [
     (["Ada Moss (May 1901) was a painter."], "Ada Moss"),
     (["Ada Moss (1840 Columbus) was a painter."], "Ada Moss"),
     (["Ada Moss (née Lind) was a painter."], "Ada Moss"),
+    (["Bo Lee (poet) sang.", "Bo Lee (cook, born 1900) sang."], "Bo Lee (cook, born 1900)"),
+    (["Bo Lee (cook, born 1900) sang.", "Bo Lee (cook, born 1930) sang."], "Bo Lee (cook, born 1930)"),
+    (["Bo Lee (cook, born 1900) sang.", "Bo Lee died."], "Bo Lee"),
+    (["Bo Lee (Oslo, born 1900) sang in Rome."], "Bo Lee"),
+    # marks that are no part of a name
+    (["- The Delta Desk is made in Lund."], "Delta Desk"),
+    (["• Delta Desk. It is made in Lund ."], "Delta Desk"),
+    (["1. The Delta Desk is made in Lund.", "2. The Nova Sofa is made in Cork."], "Nova Sofa"),
+    (["9) Delta Desk. Made in Lund .", "10) Nova Sofa. Made in Cork ."], "Nova Sofa"),
+    (["1984. 1984 was written in Jura .", "1985. 1985 was written later ."], "1985"),
+    (["Delta Desk – made in Lund."], "Delta Desk"),
+    (["Oslo - a city of Norway."], "Oslo"),
+    (["Ada Moss-Lind sang in Oslo."], "Ada Moss-Lind"),
+    (['"Red Roses" was written by Ana Lima.'], "Red Roses"),
+    (["“Red Roses,” a novel, was written by Ana Lima."], "Red Roses"),
+    (['"Red Roses". A novel by Ana Lima .'], "Red Roses"),
+    (['"Weird Al" Yankovic was born in Downey.'], '"Weird Al" Yankovic'),
+    (["iPhone 4 was sold in 2010."], "iPhone 4"),
+    (["All say that nokia 3310 was strong."], ""),
     # headings
     (["Ada Moss", "Born in Oslo, she painted all her life."], "Ada Moss"),
     (["# Ada Moss", "", "Born in Oslo, she painted.", "## Life", "In 1961 she moved to Rome."], "Ada Moss"),
@@ -101,11 +120,18 @@ ODD = [
     (["Bo Lee (poet)", "Famous for a book.", "", "Bo Lee (cook)", "Famous for his soups in Lund."], "Bo Lee (cook)"),
     (["Ada Moss", "", "A painter, born in Oslo in 1900."], "Ada Moss"),
     (["Ada Moss", "", "A painter, born in Oslo in 1900.", "", "Famous for nothing else at all."], ""),
+    (["# My products", "", "## Delta Desk", "", "Made in Lund.", "", "## Nova Sofa", "", "Made in Cork."], "Nova Sofa"),
+    (["# Ada Moss", "", "Born in Oslo.", "", "## Life", "", "Long.", "", "## Death", "", "Sudden."], "Ada Moss"),
+    (["# Ada Moss", "Born in Oslo.", "## Life", "Long.", "# Bo Lind", "Born in Lund.", "## Life", "Short."], "Bo Lind"),
+    (["# My products", "", "All are made by hand.", "## Delta Desk", "Old.", "## Nova Sofa", "# The end", "Bye."], ""),
     # pronouns and parts of the name
     (["Ada Moss was born in Oslo.", "She moved to Rome in 1961."], "Ada Moss"),
     (["The Delta Desk is made in Lund.", "Its designer was Bo Lind."], "Delta Desk"),
     (["Ada Moss was born in Oslo.", "She painted.", "Her last years were hard."], "Ada Moss"),
     (["Ada Moss was born in Oslo.", "Moss moved to Rome."], "Ada Moss"),
+    (["The Delta Desk is a thing.", "This desk is made in Lund."], "Delta Desk"),
+    (["The Delta Desk is a thing.", "The desk's maker was Bo Lind."], "Delta Desk"),
+    (["The Delta Desk is a thing.", "The Nova Sofa is a thing.", "This lamp burns well."], ""),
     (["Ada Moss was a painter.", "The artist's early years were hard.", "She was born in Oslo."], "Ada Moss"),
     (["Ada Moss was a painter.", "The early years were hard.", "She met Bo Lind.", "Her son sang."], "Ada Moss"),
     (["Ada Moss was a painter.", "In 1961 Ada Moss was in Rome.", "She sang."], "Ada Moss"),
@@ -140,6 +166,7 @@ ODD = [
     # what the rule gets wrong, and why: the first word of a sentence always has a capital
     (["Painting was her life."], "Painting"),
     (["Yesterday Ada Moss sang."], "Yesterday Ada Moss"),
+    (["1. FC Köln was founded in 1948."], "1"),
 ]  # fmt: skip
 
 
@@ -211,6 +238,10 @@ def test_subjects_lose_their_articles_where_questions_leave_them_out():
 def test_a_name_between_blank_lines_is_a_heading_where_many_are():
     articles = ["Ada Moss", "", "A painter, born in Oslo.", "", "Bo Lind", "", "A singer, born in Lund."]
     assert of(*articles) == ["Ada Moss", "", "Ada Moss", "", "Bo Lind", "", "Bo Lind"]
+    paragraphs = "Ada Moss||A painter, born in Oslo.||Famous in Rome.||Bo Lind||A singer, born in Lund.||Old.".split(
+        "|"
+    )
+    assert of(*paragraphs)[::2] == ["Ada Moss"] * 3 + ["Bo Lind"] * 3
     letter = ["dear friends, it rains.", "", "we come home soon.", "", "Yours", "", "Ada", "", "the letter ended here."]
     assert of(*letter) == [""] * len(letter)
 
@@ -313,7 +344,7 @@ PEOPLE = ["Ben Cole was tall.", "Cara Dunn was a poet."]
                 "",
                 "A poet of Hull.",
             ],
-            ["Ada Moss", "", "Ada Moss", "", "", "", "", "", "Ben Cole", "", "Ben Cole"],
+            [*("Ada Moss", "") * 4, "Ben Cole", "", "Ben Cole"],
         ),
     ],
 )

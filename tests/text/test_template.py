@@ -66,3 +66,19 @@ def test_a_title_before_a_single_word_is_kept():
 def test_the_mark_that_ends_a_question_is_no_part_of_the_subject(end):
     forms = around_what_differs([f"أين ولد {name}{end}" for name in ("أحمد زكي", "طه حسين", "عمر شريف")])
     assert [form.text for form in forms] == [f"أين ولد {{subject}}{end}"]
+
+
+SMALL = [f"{name} {kind}" for name in ("delta", "comet", "nova", "alba") for kind in ("desk", "lamp", "sofa", "chair")]
+
+
+@pytest.mark.parametrize(
+    "templates",
+    [
+        ["Where is the {subject} made?", "Who designed the {subject}?"],
+        ["where is the {subject} made?", "where is the {subject} sold?"],
+        ["Who drew the {subject}?", "Who built the {subject}?"],
+    ],
+)
+def test_names_without_capitals_are_no_part_of_the_form(templates):
+    questions = [Template(text).ask(name) for text in templates for name in SMALL]
+    assert sorted(form.text for form in around_what_differs(questions)) == sorted(templates)

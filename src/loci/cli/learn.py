@@ -129,7 +129,9 @@ def _found(plan: LearningPlan, diagnosis: Diagnosis) -> list[str]:
         form = next((one.templates[0].text for one in asked.relations if one.name == name), "no form found")
         kept = len(held[name]) if name in held else 0
         lines.append(f"  {name or 'other questions'}: {len(own):,} train questions, {kept:,} held back: {form}")
+    lines += [f"  {found.message}" for found in diagnosis.findings if found.kind == "joined-texts"]
     odd = [found for found in diagnosis.findings if found.severity != "note"]
+    odd.sort(key=lambda found: (found.severity, found.line is not None))  # what a whole file lacks before single lines
     lines += [f"  {found.severity}: {found}" for found in odd[:SHOWN]]
     if len(odd) > SHOWN:
         lines.append(f"  and {len(odd) - SHOWN:,} more: loci check {diagnosis.path}")

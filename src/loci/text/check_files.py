@@ -1,19 +1,36 @@
 """Which files a check looks at, and whether one that is named alone holds a corpus, questions or both.
 
-Knows names and the first lines of files; finds nothing wrong with them.
+Knows names and the first lines of files; finds nothing wrong with them. `CheckedFile` is what a check tells of each.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from loci.errors import LociError
 from loci.text.corpus import parse_corpus
+from loci.text.figures import CorpusFigures, QuestionFigures
 from loci.text.formats import FORMATS, corpus_format, question_format
-from loci.text.layout import Role, corpus_candidates, find_corpora, question_candidates, split_of
-from loci.text.source import Source, load, without_specials
+from loci.text.layout import Role, corpus_candidates, find_corpora, holds_questions, question_candidates, split_of
+from loci.text.source import Source, load
 
-_SAMPLE = 200  # lines that tell whether a file of unknown name contains questions
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """One file with its figures. `clean` is its text as a repaired copy has it; None when nothing can be saved."""
+
+    path: Path
+    role: Role
+    form: str
+    clean: str | None
+    corpus: CorpusFigures | None = None
+    questions: QuestionFigures | None = None
+    relations: tuple[tuple[str, tuple[str, ...], QuestionFigures], ...] = ()
+    """Of each relation asked: its name, its templates and its own figures."""
+    guest: bool = False  # not to be repaired: a corpus from elsewhere, or records repaired as questions
+    savable: bool = True
+    """Whether a repair would find anything to save, also where no clean copy was asked for."""
 
 
 def files_to_check(path: Path, corpus: Path | None) -> tuple[tuple[Path, ...], list[tuple[Role, Path]]]:
@@ -22,9 +39,9 @@ def files_to_check(path: Path, corpus: Path | None) -> tuple[tuple[Path, ...], l
     if path.is_dir():
         questions = question_candidates(path)
         if not text and corpus_candidates(path):
-            text = find_corpora(path)  # where several could be it, this raises and names them
+            text = find_corpora(path)
         if not text and not questions:
-            remedy = "a folder has wiki.txt, corpus.txt or a single *.txt, and *train*, *dev*, *test* .tsv files"
+            remedy = "a folder has wiki.txt or other *.txt files, and *train*, *dev*, *test* .tsv files"
             raise LociError("no corpus and no questions in this folder", path=path, remedy=remedy)
         return text, list(questions)
     source = load(path)
@@ -45,6 +62,4 @@ def _has_questions(source: Source) -> bool:
         return False
     if questions != "tsv" or (source.path is not None and source.path.suffix.lower() == ".tsv"):
         return True
-    lines = {without_specials(line).strip() for line in source.lines()[:_SAMPLE]} - {""}
-    like = sum("?\t" in line or "?  " in line or line.endswith("?") for line in lines)
-    return like * 2 > len(lines)
+    return holds_questions(source)

@@ -22,7 +22,7 @@ from loci.text.subject_index import subject_key
 from loci.text.subjects import certain_subject, find_subjects
 from loci.text.vocab import MASK, PAD
 
-KIND, FORMAT, ABOUT = "compiled corpus", 3, "corpus.json"
+KIND, FORMAT, ABOUT = "compiled corpus", 4, "corpus.json"
 _BLOCK = 1 << 22
 
 

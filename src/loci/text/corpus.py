@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from loci.errors import LociError
 from loci.files import sha256_text
+from loci.text.asked_subjects import subjects_as_asked
 from loci.text.findings import Finding, Notes, raise_first_error
 from loci.text.formats import corpus_format
 from loci.text.layout import find_corpora
@@ -24,7 +25,7 @@ from loci.text.line_findings import clean_text, note_lines
 from loci.text.match import any_stands_in
 from loci.text.scripts import STOPS
 from loci.text.source import Source, load, note_specials, specials_in, without_specials
-from loci.text.subject_index import SubjectIndex, subject_key, without_article
+from loci.text.subject_index import subject_key, without_article
 from loci.text.subjects import find_subjects
 from loci.text.vocab import Vocab
 
@@ -80,7 +81,7 @@ class Corpus:
 
     @classmethod
     def read(cls, path: str | Path, *, mapped: bool = True) -> Corpus:
-        """Read a file, or a folder's wiki.txt, corpus.txt, only *.txt or all its files of records. Repairs made are in
+        """Read a file, or a folder's texts and documents as one, else its files of records. Repairs made are in
         `repairs`.
 
         A large file is compiled once and mapped into memory (`loci.text.compiled`), unless `mapped` is False.
@@ -120,17 +121,19 @@ class Corpus:
     def knowing(self, subjects: Iterable[str]) -> Corpus:
         """The same corpus, its subjects as these are spelled.
 
-        Lines without a subject are about the longest of these that they name. Where these lack the articles of the
-        corpus ("Where is the {subject} made?" and "The Delta Desk. It is …"), all subjects lose theirs.
+        Lines about nobody, or begun with a name that nobody asks about, may be about one of these
+        (`loci.text.asked_subjects`). Where these lack the articles of the corpus ("Where is the {subject} made?" and
+        "The Delta Desk. It is …"), all subjects lose theirs.
         """
         asked = list(subjects)
-        lines: Sequence[Line] = self.lines
-        if not all(line.subject or not line.text.strip() for line in lines):
-            index = SubjectIndex(asked)
-            lines = [line if line.subject else replace(line, subject=index.named_in(line.text)) for line in lines]
+        own = [line.subject for line in self.lines]
+        known = subjects_as_asked([line.text for line in self.lines], own, asked)
         if self.lacks_articles(asked):
-            lines = [replace(line, subject=without_article(line.subject)) for line in lines]
-        return self if lines is self.lines else replace(self, lines=tuple(lines))
+            known = list(map(without_article, known))
+        if known == own:
+            return self
+        lines = (replace(line, subject=name) for line, name in zip(self.lines, known, strict=True))
+        return replace(self, lines=tuple(lines))
 
     def lacks_articles(self, subjects: Sequence[str]) -> bool:
         """Whether some of these are subjects of the corpus but for their article, and none has one."""

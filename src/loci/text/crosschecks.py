@@ -5,7 +5,7 @@ Pure functions of what was read. Knows nothing of bytes; counts nothing (`loci.t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +14,11 @@ import numpy as np
 from loci.errors import LociError
 from loci.text.corpus import Corpus, line_lengths
 from loci.text.findings import Finding, Notes, shown
+from loci.text.match import any_stands_in, stands_in
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
 from loci.text.spans import longest_and_joiners, word_spans
+from loci.text.template import SLOT, SMALL_WORDS, Template
 
 REFUSED_FROM = 3
 """So many train questions of a relation that nothing teaches to read make learning refuse; fewer are an oversight."""
@@ -72,11 +74,12 @@ def unasked(corpus: Corpus, asked: Iterable[Questions]) -> list[Finding]:
 
 
 def untold(train: Sequence[Questions], corpus: Corpus) -> list[Finding]:
-    """What cannot be learned by reading: questions without a form, relations that no line tells, answers that are no
-    quotation. The files of training are looked at together, as they are learned from.
+    """What cannot be learned by reading: questions without a form or with a doubtful one, relations that no line tells,
+    answers that are no quotation. The files of training are looked at together, as they are learned from.
     """
     return (
         _formless(train)
+        + _doubtful_forms(train)
         + _untold_relations(train, corpus)
         + [one for file in train for one in _unquotable(file, corpus)]
     )
@@ -91,6 +94,38 @@ def _formless(train: Sequence[Questions]) -> list[Finding]:
     message = f"no subject is found in any train question, such as {shown(answered[0].text)}"
     notes.error("no-form", message, answered[0].number)
     return notes.found
+
+
+def _doubtful_forms(train: Sequence[Questions]) -> list[Finding]:
+    """Warnings about a form that asks several relations, and about forms that seem to hold a part of the names."""
+    notes = Notes(train[0].path if train else None)
+    asked: dict[Template, dict[str, None]] = {}
+    for relation in (relation for questions in train for relation in questions.relations):
+        for form in relation.templates:
+            asked.setdefault(form, {})[relation.name] = None
+    for form, names in asked.items():
+        if len(names) > 1:
+            message = f"{shown(form.text)} asks {' and '.join(names)}: nobody can tell which is meant"
+            notes.warning("shared-form", message)
+    alike: dict[str, list[Template]] = {}
+    for form in asked:
+        for rest in _but_a_word(form):
+            alike.setdefault(rest, []).append(form)
+    for forms in alike.values():
+        if len(forms) > 1:
+            some = " and ".join(shown(form.text) for form in forms[:2])
+            message = f"{len(forms)} forms differ in a word that may belong to the names, such as {some}"
+            notes.warning("alike-forms", message)
+    return notes.found
+
+
+def _but_a_word(form: Template) -> Iterator[str]:
+    """A form without the word next to its subject, where that may be of a name: «the delta {subject}»."""
+    before, after = form.prefix.split(), form.suffix.split()
+    if len(before) > 1 and before[-1] not in SMALL_WORDS and before[-2].lower() in SMALL_WORDS:
+        yield f"{' '.join(before[:-1])} … {SLOT}{form.suffix}"
+    if len(after) > 1 and after[0] not in SMALL_WORDS and form.suffix[0] == " ":
+        yield f"{form.prefix}{SLOT} … {' '.join(after[1:])}"
 
 
 def _untold_relations(train: Sequence[Questions], corpus: Corpus) -> list[Finding]:
@@ -111,9 +146,18 @@ def _untold_relations(train: Sequence[Questions], corpus: Corpus) -> list[Findin
         notes = Notes(first.path or files[0].path)
         message = f"{name}: no line tells the answer to any of its {count:,} train questions"
         note = notes.error if count >= REFUSED_FROM else notes.warning
-        note("untold-relation", f"{message}, such as {shown(first.text)}", first.number)
+        message += f", such as {shown(first.text)}{_told_of_another(first, corpus)}"
+        note("untold-relation", message, first.number)
         found += notes.found
     return [replace(one, severity="error") for one in found] if len(found) == len(asked) else found
+
+
+def _told_of_another(row: Question, corpus: Corpus) -> str:
+    """Words for a message, where a line names the subject and the answer, but is about something else."""
+    for line in corpus.lines if row.subject else ():
+        if line.subject and stands_in(line.text, row.subject or "") and any_stands_in([line.text], row.answers):
+            return f": line {line.number} names it, but is about {shown(line.subject, 40)}"
+    return ""
 
 
 def _unquotable(questions: Questions, corpus: Corpus) -> list[Finding]:

@@ -12,48 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from loci.errors import LociError
-from loci.text.check_files import files_to_check
+from loci.text.check_corpora import check_corpus, in_their_files, joined, placed
+from loci.text.check_files import CheckedFile, files_to_check
 from loci.text.check_subjects import FoundSubjects, found_subjects
-from loci.text.compiled import CompiledCorpus, is_large, read_large
-from loci.text.corpus import Corpus, parse_corpus
-from loci.text.crosschecks import (
-    leaks,
-    long_lines,
-    several_lines,
-    two_roles,
-    unasked,
-    unseen_subjects,
-    untaught,
-    untold,
-    unused_forms,
-)
-from loci.text.figures import CorpusFigures, QuestionFigures, corpus_figures, figures_by_relation, mapped_figures
+from loci.text.compiled import CompiledCorpus
+from loci.text.corpus import Corpus
+from loci.text.crosschecks import leaks, two_roles, unasked, unseen_subjects, untaught, untold, unused_forms
+from loci.text.figures import figures_by_relation
 from loci.text.findings import SEVERITIES, Finding, Notes, Severity
-from loci.text.formats import FORMATS
-from loci.text.layout import Role, question_suffixes, unread_files
-from loci.text.line_findings import note_lines
-from loci.text.parsed_questions import asked_again, parse_questions, repetitions
+from loci.text.layout import Role, no_corpus, question_suffixes, split_of, unread_files
+from loci.text.parsed_questions import ParsedQuestions, asked_again, parse_questions, repetitions
 from loci.text.questions import Questions, misfits, read_together
 from loci.text.relations import RELATIONS_FILE, Relation, read_relations
 from loci.text.source import load, without_specials
 from loci.text.vocab import Vocab
 
 BLOCK_SIZE = 128
-
-
-@dataclass(frozen=True)
-class CheckedFile:
-    """One file with its figures. `clean` is its text as a repaired copy has it; None when nothing can be saved."""
-
-    path: Path
-    role: Role
-    form: str
-    clean: str | None
-    corpus: CorpusFigures | None = None
-    questions: QuestionFigures | None = None
-    relations: tuple[tuple[str, tuple[str, ...], QuestionFigures], ...] = ()
-    """Of each relation asked: its name, its templates and its own figures."""
-    guest: bool = False  # not to be repaired: a corpus from elsewhere, or records repaired as questions
 
 
 @dataclass(frozen=True)
@@ -79,7 +53,7 @@ class Diagnosis:
     @property
     def changes(self) -> tuple[Finding, ...]:
         """The findings that a repaired copy puts right."""
-        own = {file.path for file in self.files if not file.guest}
+        own = {file.path for file in self.files if not file.guest and file.savable}
         return tuple(found for found in self.findings if found.repairable and found.path in own)
 
     def unusable(self) -> tuple[Path, ...]:
@@ -138,41 +112,48 @@ def diagnose(
     for file_path in corpus_paths:
         elsewhere = file_path != path and file_path.resolve().parent != path.resolve()
         guest = elsewhere or file_path.resolve() in both
-        file, own, found = _check_corpus(file_path, block_size, guest, clean)
+        file, own, found = check_corpus(file_path, block_size, guest=guest, clean_copy=clean)
         files.append(file)
         notes.found += found
         texts += [own] if own is not None else []
+    sound = not notes.failed and len(texts) == len(files)
     if texts:
-        text = texts[0] if len(corpus_paths) == 1 else Corpus.joined(corpus_paths[0].parent, texts)
-    elif not corpus_paths and vocab is None:
-        notes.note("no-corpus", "no corpus: characters and subjects of the questions are not checked")
+        text, found = joined(texts) if len(corpus_paths) > 1 else (texts[0], [])
+        notes.found += found
     parsed = [parse_questions(load(file)) for _, file in question_paths]
     noted = read_relations(path)
     asked = read_together(parsed, [*relations, *noted], text.by_subject if text else ())
     notes.found += unused_forms(relations, asked, path)
     if path.is_dir():  # of a single file next to them, the others may have the forms
         notes.found += unused_forms(noted, asked, path / RELATIONS_FILE)
-        notes.found += _unread(path, [*corpus_paths, *(file for _, file in question_paths)])
     roles = [role for role, _ in question_paths]
     train = [questions for role, questions in zip(roles, asked, strict=True) if role == "train"]
+    if not corpus_paths and vocab is None:
+        if train and path.is_dir():
+            notes.error("no-corpus", no_corpus(path).message)
+        else:
+            notes.note("no-corpus", "no corpus: characters and subjects of the questions are not checked")
     if len(set(roles)) == 1 and not train and all(questions.answered for questions in asked):
         if path.is_dir():  # what a folder is learned from
             notes.add("note" if roles[0] == "questions" else "warning", "no-train", _teaching(asked))
             roles = ["train"] * len(roles)
         if path.is_dir() or corpus_paths == (path,) or roles[0] == "questions":
             train = asked
+    if path.is_dir():
+        read = [*corpus_paths, *(file for _, file in question_paths)]
+        notes.found += _unread(path, read, refused=not any(questions.answered for questions in train))
     if text is not None:
         text = text.knowing(name for questions in asked for name in questions.subjects)
-        if len(texts) == 1 and text is not texts[0] and not notes.failed and not isinstance(text, CompiledCorpus):
+        if asked and sound and not isinstance(text, CompiledCorpus):
             # Questions name subjects that the text alone did not tell; a corpus with errors has other line numbers.
-            files[0], notes.found = _placed(files[0], text, notes.found)
+            taught_here = any(questions.answered for questions in train)
+            files, notes.found = placed(files, texts, text, notes.found, taught=taught_here)
         taught = "".join(questions.characters for questions in train)
         vocab = vocab or text.vocab.with_characters(without_specials(taught))
     for role, file_parsed, questions in zip(roles, parsed, asked, strict=True):
         assert questions.path is not None
-        copy = file_parsed.clean if clean else None
         taught_before = [one for one in train if role != "train" and one is not questions]
-        files.append(_checked(questions, role, file_parsed.form, copy, text, taught_before))
+        files.append(_checked(questions, role, file_parsed, clean, text, taught_before))
         notes.found += questions.findings
         notes.found += _check_questions(questions, role, text, vocab, block_size, must_fit)
         if role in ("dev", "test"):
@@ -187,17 +168,25 @@ def diagnose(
     notes.found += two_roles(asked)
     if text is not None and text.path is not None and asked and path.is_dir() and path in (text.path, text.path.parent):
         notes.found += unasked(text, asked)
-    told = found_subjects(text, records=files[0].form != "text") if text is not None else None
+    if len(corpus_paths) > 1 and text is not None and text.path is not None:
+        notes.found = in_their_files(notes.found, text.path, texts)
+    records = all(file.form != "text" for file in files if file.role == "corpus")
+    told = found_subjects(text, records=records) if text is not None else None
     return Diagnosis(path, block_size, tuple(files), _ordered(notes.found, [file.path for file in files]), told)
 
 
-def _unread(folder: Path, read: Sequence[Path]) -> list[Finding]:
+def _unread(folder: Path, read: Sequence[Path], *, refused: bool) -> list[Finding]:
+    """What nobody reads; with `refused` there are no other train questions, and learning says so."""
     found: list[Finding] = []
     for file in unread_files(folder, read):
-        notes = Notes(file)
-        notes.warning(
-            "unread-file", f"is not read: questions are in files that end in {', '.join(question_suffixes())}"
-        )
+        notes, split = Notes(file), split_of(file)
+        if split != "questions":
+            message = f"is not read: questions are in files that end in {', '.join(question_suffixes())}"
+            notes.add("error" if refused and split == "train" else "warning", "unread-file", message)
+        elif file.suffix.lower() in question_suffixes():
+            notes.warning("unnamed-split", "is not read: its name has neither train nor dev nor test")
+        else:
+            notes.warning("unread-text", "is not read: few of its lines are sentences")
         found += notes.found
     return found
 
@@ -207,51 +196,18 @@ def _teaching(asked: Sequence[Questions]) -> str:
     return f"taken for train questions: {', '.join(names[:4])}{', …' if len(names) > 4 else ''}"
 
 
-def _check_corpus(
-    path: Path, block_size: int, guest: bool, clean_copy: bool
-) -> tuple[CheckedFile, Corpus | None, list[Finding]]:
-    if not clean_copy and is_large(path) and isinstance(mapped := read_large(path), CompiledCorpus):
-        notes = Notes(path)
-        note_lines(mapped.lines, notes)
-        found = notes.found + long_lines(mapped, block_size) + several_lines(mapped)
-        return CheckedFile(path, "corpus", "text", None, mapped_figures(mapped), guest=guest), mapped, found
-    source = load(path)
-    parsed = parse_corpus(source)
-    findings = list(parsed.findings)
-    usable = not any(found.severity == "error" for found in findings)
-    corpus = None
-    if usable:
-        corpus = Corpus(path, parsed.lines, parsed.raw)
-        findings += long_lines(corpus, block_size) + several_lines(corpus)
-    elif parsed.clean:  # hold the questions against what a repair would leave
-        corpus = replace(Corpus.from_lines(parsed.clean), path=path)
-    clean = "".join(f"{line}\n" for line in parsed.clean) or None
-    if parsed.form != "text":  # records are repaired as records: a clean copy keeps its form
-        copied = FORMATS[parsed.form].clean
-        clean = copied(source) if copied is not None and clean_copy and not guest else None
-    figures = corpus_figures(parsed.lines, parsed.raw) if parsed.lines else None
-    return CheckedFile(path, "corpus", parsed.form, clean, figures, guest=guest), corpus, findings
-
-
-def _placed(file: CheckedFile, corpus: Corpus, findings: Iterable[Finding]) -> tuple[CheckedFile, list[Finding]]:
-    """Figures and findings of a corpus whose lines the questions' subjects have helped to place."""
-    nowhere = {line.number for line in corpus if not line.subject and line.text.strip()}
-    kept = [found for found in findings if found.kind != "no-subject" or found.line is None or found.line in nowhere]
-    figures = file.corpus and replace(file.corpus, subjects=len(corpus.by_subject), no_subject=len(nowhere))
-    return replace(file, corpus=figures), kept
-
-
 def _checked(
-    questions: Questions, role: Role, form: str, clean: str | None, corpus: Corpus | None, train: list[Questions]
+    questions: Questions, role: Role, parsed: ParsedQuestions, clean: bool, text: Corpus | None, train: list[Questions]
 ) -> CheckedFile:
     assert questions.path is not None
+    copy, savable = parsed.clean if clean else None, bool(len(parsed.kept))
     if not len(questions):
-        return CheckedFile(questions.path, role, form, clean)
+        return CheckedFile(questions.path, role, parsed.form, copy, savable=savable)
     templates = {known.name: tuple(template.text for template in known.templates) for known in questions.relations}
-    by_relation = figures_by_relation(questions, corpus, train)
+    by_relation = figures_by_relation(questions, text, train)
     whole = by_relation.pop(None)
     relations = tuple((name or "", templates.get(name or "", ()), own) for name, own in by_relation.items())
-    return CheckedFile(questions.path, role, form, clean, questions=whole, relations=relations)
+    return CheckedFile(questions.path, role, parsed.form, copy, None, whole, relations, savable=savable)
 
 
 def _check_questions(
@@ -264,7 +220,9 @@ def _check_questions(
     if corpus is not None:
         notes.found += unseen_subjects(questions, corpus)
     if role in ("train", "dev") and len(questions) and not questions.answered:
-        notes.error("no-answer", f"no line has an answer, and {role} questions need one")
+        why = next((f for f in questions.findings if f.kind == "no-answer"), None)  # what records have instead
+        message = f"no line has an answer, and {role} questions need one"
+        notes.error("no-answer", f"{message}: {why.message}" if why else message, why.line if why else None)
     return notes.found
 
 

@@ -26,10 +26,18 @@ KINDS: dict[str, tuple[str, str]] = {
         "give a question file: question, tab, answer on each line, or questions alone, which end with a question mark",
     ),
     "not-json": ("a record cannot be read as JSON", "correct or remove the record"),
+    "odd-lines": ("JSON records that are not one a line", "write each record on a line of its own"),
     "unknown-record": (
         "a JSON record of no known form",
-        "records need question and answers, or sub_label and obj_label, or title and text",
+        "records need question and answer, or subject, relation and answer, or sub_label and obj_label, or title and "
+        "text",
     ),
+    "odd-answer": (
+        "an answer that is no text",
+        'write a text ("answer": "Oslo"), or a list of texts, all accepted ("answers": ["Oslo", "Christiania"]); or '
+        "remove the record",
+    ),
+    "empty-document": ("a document without text", "write its text, or remove the record"),
     "bom": ("a byte-order mark before the text", "save as UTF-8 without a byte-order mark"),
     "crlf": ("Windows line ends", "save with \\n line ends"),
     "lone-cr": ("a carriage return alone ends a line", "save with \\n line ends"),
@@ -46,12 +54,16 @@ KINDS: dict[str, tuple[str, str]] = {
     "joined-rows": ("several questions on one line: a newline is missing", "put each question on its own line"),
     "extra-column": (
         "more than two columns",
-        "add a first line that names the columns, such as question, tab, relation, tab, answer; or keep two columns",
+        "add a first line that names the columns, such as question, tab, relation, tab, answer; several accepted "
+        'answers are a JSON list under the name answers: ["Oslo", "Christiania"]; or keep two columns',
     ),
     "repeated-header": ("a header line among the questions", "remove it"),
     "empty-question": ("an answer without a question", "write the question, or remove the line"),
     "empty-answer": ("the answer column is empty", "write the answer, or remove the line"),
-    "no-answer": ("no answer in a file that needs answers", "write tab and answer after the question, or remove it"),
+    "no-answer": (
+        "no answer in a file that needs answers",
+        "write tab and answer after the question (into a record, the field answer), or remove it",
+    ),
     "duplicate": ("the same line or question again", "keep one"),
     "contradiction": (
         "the same question with another answer",
@@ -84,7 +96,24 @@ KINDS: dict[str, tuple[str, str]] = {
     ),
     "unread-file": (
         "a file is named for train, dev or test questions, but is not read",
-        "save it as .tsv (question, tab, answer), .json or .jsonl, or name it otherwise",
+        "save it as .tsv (question, tab, answer), .csv, .json or .jsonl, or name it otherwise",
+    ),
+    "unnamed-split": (
+        "a file of questions and answers is not read: its name says no split, and others' do",
+        "put train, dev or test into its name",
+    ),
+    "unread-text": (
+        "a text is not read",
+        "write sentences, one document a line; keep lists and questions in other folders or as .tsv",
+    ),
+    "joined-texts": ("several files are read as one corpus", "right if all of them are to be learned; else move some"),
+    "shared-form": (
+        "one form asks several relations",
+        "ask each relation in words of its own",
+    ),
+    "alike-forms": (
+        "forms that seem to hold a part of the names",
+        "give the forms with --template, or in relations.toml",
     ),
     "unquotable-answer": (
         "answers that a reader cannot quote",
@@ -112,10 +141,14 @@ KINDS: dict[str, tuple[str, str]] = {
         "a character that neither the corpus nor the train questions contain",
         "the model has no symbol for it: add a corpus line that has it, or remove the question",
     ),
-    "no-corpus": ("no corpus to check against", "give one with --corpus"),
+    "no-corpus": (
+        "no corpus to check against",
+        "a corpus is wiki.txt, other *.txt and *.md files, or JSON records with title and text; loci check also takes "
+        "one with --corpus",
+    ),
 }
 
-REFUSED = ("no-form", "untold-relation")
+REFUSED = ("no-form", "untold-relation", "no-corpus", "unread-file")
 """Errors of files that can be read, but not be learned from."""
 
 

@@ -1,11 +1,13 @@
 """The headings of a corpus: a name on a line of its own after a blank line, or a line marked with # or ==.
 
-A plain heading holds until the next blank line. One directly below it does not count, where many paragraphs have such a
-heading; elsewhere a name between blank lines may be a signature. Knows nothing of the other rules for subjects.
+A plain heading holds until the next blank line. Where many paragraphs are names between blank lines these are headings
+too, and several of them hold until the next; elsewhere such a name may be a signature. Of marked headings those of one
+level count. Knows nothing of the other rules for subjects.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from loci.text.names import is_name
@@ -16,25 +18,39 @@ _SECTIONS = frozenset(
     "selected works|bibliography|biography|awards|honours|honors|references|notes|sources|see also|external links|"
     "further reading|background|history|childhood|youth|marriage|publications|discography|filmography".split("|")
 )
+_SEVERAL = 2
 _MANY = 3  # of so many paragraphs one must be a heading between blank lines
 
 
 def headings(texts: Sequence[str]) -> Iterator[str]:
     """The heading above each line, "" where there is none; a heading stands above itself."""
     marks = [_mark(text) for text in texts]
-    level = min((mark[0] for mark in marks if mark), default=None)
-    plain = _plain_headings(texts) if level is None else frozenset()
+    level = _level([mark for mark in marks if mark is not None])
+    plain = _plain_headings(texts) if not level else frozenset()
+    apart = sum(not texts[at + 1].strip() for at in plain)
     current, until_blank, is_new = "", False, False
     for index, (text, mark) in enumerate(zip(texts, marks, strict=True)):
         if mark is not None:
-            current, until_blank = (mark[1], False) if mark[0] == level else (current, until_blank)
+            # The title of all articles is about none of them, and the sections are about whom their article is about.
+            current = mark[1] if mark[0] == level else "" if mark[0] < level else current
         elif not text.strip():
             current = "" if until_blank and not is_new else current
         elif index in plain:
-            current, until_blank, is_new = text.strip(), True, True
+            until_blank = apart < _SEVERAL or bool(texts[index + 1].strip())
+            current, is_new = text.strip(), True
         else:
             is_new = False
         yield current if text.strip() else ""
+
+
+def _level(marks: Sequence[tuple[int, str]]) -> int:
+    """The level of headings that name subjects: the highest at which several names stand, else the highest; or 0.
+
+    `# My products` stands once, above `## Delta Desk` and others.
+    """
+    names = Counter(level for level, name in marks if is_name(name) and name.lower() not in _SECTIONS)
+    several = [level for level, count in names.items() if count >= _SEVERAL]
+    return min(several or [level for level, _ in marks], default=0)
 
 
 def _plain_headings(texts: Sequence[str]) -> frozenset[int]:

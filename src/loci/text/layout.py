@@ -13,8 +13,11 @@ from typing import Literal
 
 from loci.errors import LociError
 from loci.files import said_by_system
+from loci.text.findings import KINDS, Notes
 from loci.text.formats import FORMATS, corpus_format, question_format
-from loci.text.source import Source, decode
+from loci.text.formats.json_text import has_fields
+from loci.text.scripts import ENDS
+from loci.text.source import Source, decode, without_specials
 
 Role = Literal["corpus", "train", "dev", "test", "questions"]
 CORPUS_NAMES = ("wiki.txt", "corpus.txt")
@@ -26,9 +29,14 @@ _WORDS: dict[Role, str] = {
 }
 _LETTER = r"[^\W\d_]"
 _PARTS = {split: re.compile(rf"(?<!{_LETTER})(?:{words})(?!{_LETTER})") for split, words in _WORDS.items()}
-_GENERAL = ("tsv", "json", "jsonl")  # any file of these suffixes could be one
+_GENERAL = ("tsv", "csv", "json", "jsonl")  # any file of these suffixes could be one
 REPAIRS_NAME = "repairs.tsv"  # what `loci check --repair` changed: no question file
 _NO_QUESTIONS = (REPAIRS_NAME, ".course.json")  # nor what `loci course` notes next to pretrain.params
+_NOT_TO_LEARN = re.compile(
+    r"(?:readme|licen[cs]e|copying|notice|authors|contributing|changelog|citation|requirements)(?![a-z])|.*predict"
+)  # names of texts about the data, or of what a model said
+_SENTENCE_WORDS = 5
+_SAMPLE = 200  # lines that tell whether a file is prose, or holds questions
 
 
 def split_of(path: Path) -> Role:
@@ -52,21 +60,59 @@ def _parted(name: str) -> str:
 
 
 def unread_files(folder: Path, read: Collection[Path]) -> list[Path]:
-    """The files of a folder that are named for a split, but are not among those read, such as q_train.csv."""
-    named = (file for file in _files(folder) if split_of(file) != "questions")
-    return [file for file in named if file not in read and not file.name.endswith(_NO_QUESTIONS)]
+    """The files of a folder that seem meant to be read, but are not among those read.
+
+    Named for a split, such as q_train.csv; or of texts that are no sentences; or of questions with answers whose name
+    tells no split where other names do. Not what is about the data: README.txt.
+    """
+    texts = set(filter(_is_to_learn, _texts(folder)))
+    others = (file for file in _files(folder) if file not in read and not file.name.endswith(_NO_QUESTIONS))
+    return [file for file in others if split_of(file) != "questions" or file in texts or _has_answers(file)]
 
 
 def corpus_candidates(folder: Path) -> list[Path]:
-    """The file called like a corpus; else every *.txt; else the files of records with sentences or documents."""
-    files = _files(folder)
-    for name in CORPUS_NAMES:
-        named = [file for file in files if file.name == name]
-        if named:
-            return named
-    texts = [file for file in files if file.suffix.lower() == ".txt"]
-    others = {suffix for _, form in FORMATS.items() if form.passages for suffix in form.suffixes} - {".txt"}
-    return texts or [file for file in files if file.suffix.lower() in others and _has_passages(file)]
+    """The files that are the corpus together: the one called so first, then all other texts and files of documents.
+
+    Lists, questions, texts about the data (README.txt) and those named for dev or test are no corpus, unless there is
+    nothing else. Records that hold questions too (LAMA's) are the corpus where there is no text.
+    """
+    texts = _texts(folder)
+    own = [file for file in texts if _is_to_learn(file) and split_of(file) not in ("dev", "test")]
+    prose = [file for file in own if file.name in CORPUS_NAMES or is_prose(_head(file))]
+    prose.sort(key=lambda file: (*(file.name != name for name in CORPUS_NAMES), file.name))
+    suffixes = {one for name, form in FORMATS.items() if form.passages and name != "text" for one in form.suffixes}
+    records = [file for file in _files(folder) if file.suffix.lower() in suffixes and _has_passages(file)]
+    if found := [*prose, *filter(_is_text_alone, records)]:
+        return found
+    unnamed = [file for file in own if split_of(file) == "questions" or not holds_questions(_head(file))]
+    return unnamed or records or [file for file in texts if not holds_questions(_head(file))]
+
+
+def _is_to_learn(file: Path) -> bool:
+    return _NOT_TO_LEARN.match(file.name.lower()) is None
+
+
+def _texts(folder: Path) -> list[Path]:
+    return [file for file in _files(folder) if file.suffix.lower() in FORMATS["text"].suffixes]
+
+
+def is_prose(source: Source) -> bool:
+    """Whether enough of the first lines are sentences: a list of places or answers has none, headings have some."""
+    lines = _filled(source)
+    ended = tuple(ENDS)
+    like = sum(line.rstrip("\"'”’»)]").endswith(ended) or len(line.split()) >= _SENTENCE_WORDS for line in lines)
+    return like * 3 >= len(lines) > 0 and not holds_questions(source)
+
+
+def holds_questions(source: Source) -> bool:
+    """Whether most of the first lines of a plain file are questions, with an answer behind them or not."""
+    lines = _filled(source)
+    like = sum("?\t" in line or "?  " in line or line.endswith("?") for line in lines)
+    return like * 2 > len(lines)
+
+
+def _filled(source: Source) -> set[str]:
+    return {without_specials(line).strip() for line in source.lines()[:_SAMPLE]} - {""}
 
 
 def question_candidates(folder: Path) -> tuple[tuple[Role, Path], ...]:
@@ -102,21 +148,24 @@ def _is_text_alone(file: Path) -> bool:
     return corpus_format(_head(file))[1] in forms
 
 
-def find_corpus(path: str | Path) -> Path:
-    """`path` itself, or the corpus of the folder `path`; a `LociError` when it cannot be told."""
+def find_corpora(path: str | Path) -> tuple[Path, ...]:
+    """`path` itself, or the files of the folder `path` that are its corpus together; a `LociError` without any."""
     path = Path(path)
     if not path.is_dir():
-        return path
-    return _only(path, corpus_candidates(path), "corpus", "a folder has wiki.txt, corpus.txt or a single *.txt")
+        return (path,)
+    files = tuple(corpus_candidates(path))
+    if not files:
+        raise no_corpus(path)
+    return files
 
 
-def find_corpora(path: str | Path) -> tuple[Path, ...]:
-    """The same; or all files of a folder whose records contain questions and the text that answers them."""
-    path = Path(path)
-    files = corpus_candidates(path) if path.is_dir() else []
-    if len(files) > 1 and all(FORMATS[corpus_format(_head(file))[0]].questions for file in files):
-        return tuple(files)
-    return (find_corpus(path),)
+def no_corpus(folder: Path) -> LociError:
+    """What is said of a folder without a corpus; names the files that could have been meant for one."""
+    asked = [file for _, file in question_candidates(folder)]
+    records = [file for file in _files(folder) if file.suffix.lower() in (".json", ".jsonl") and file not in asked]
+    names = ", ".join(file.name for file in records if not file.name.endswith(_NO_QUESTIONS))
+    unread = f": no records with title and text in {names}" if names else ""
+    return LociError(f"no corpus in this folder{unread}", path=folder, remedy=KINDS["no-corpus"][1])
 
 
 def find_split(folder: str | Path, split: Role) -> tuple[Path, ...]:
@@ -179,4 +228,14 @@ def _has_passages(file: Path) -> bool:
 def _begins_like_questions(file: Path) -> bool:
     head = _head(file)
     name, _ = question_format(head)
-    return name not in _GENERAL or any(sign in head.text for sign in ("?", '"question"'))
+    told = any(sign in head.text for sign in ("?", '"question"')) or has_fields(head, "subject", "relation")
+    return name not in _GENERAL or told
+
+
+def _has_answers(file: Path) -> bool:
+    """Whether a file of a question file's suffix begins with questions that have answers."""
+    if file.suffix.lower() not in question_suffixes() or _is_text_alone(file) or not _begins_like_questions(file):
+        return False
+    head = _head(file)
+    read = question_format(head)[1].questions
+    return read is not None and any(row.answers for row in read(head, Notes(file)).rows)

@@ -27,8 +27,9 @@ OPENERS = frozenset(
     "how as if although though because born also then there here this that these those one some many most both each "
     "every no not and or but yet so however later today i we you my our your of".split()
 )
-_BRACKET = re.compile(r" \(([^(),;:]+)\)")
+_BRACKET = re.compile(r" \(([^(),;:]+)(, born \d{4})?\)")
 _LONGEST_BRACKET = 3  # words
+_QUOTES = frozenset('"“”„«»')
 _OF_A_LIFE = frozenset("died née né nee".split())
 
 
@@ -59,15 +60,26 @@ def is_name(head: str) -> bool:
 
 
 def like_a_name(word: str) -> bool:
-    """Whether a word could be one of a name: it begins with no small letter."""
-    begin = word.lstrip(PUNCTUATION)[:1]
-    return not begin.islower() or re.match(r"[a-zà-ÿ]{1,2}['’][^\W\d_a-z]", word) is not None  # d'Agar
+    """Whether a word could be one of a name: it begins with no small letter, or the second is a capital: iPhone."""
+    begin = word.lstrip(PUNCTUATION)
+    return (
+        not begin[:1].islower() or begin[1:2].isupper() or re.match(r"[a-zà-ÿ]{1,2}['’][^\W\d_a-z]", word) is not None
+    )  # d'Agar
 
 
 def bracket_at(text: str, position: int) -> str:
-    """` (footballer)` where it stands behind a name that others bear too; "" for dates and whatever else."""
+    """` (footballer)` or ` (footballer, born 1985)` behind a name that others bear too; "" for dates and others."""
     found = _BRACKET.match(text, position)
-    return found[0] if found and _tells_apart(found[1]) else ""
+    if not found or not _tells_apart(found[1]) or (found[2] and not found[1].split()[-1].islower()):
+        return ""
+    return found[0]
+
+
+def unquoted(name: str) -> str:
+    """A title without the quotes around all of it; those of "Weird Al" Yankovic stay."""
+    inside = name[1:-1]
+    quoted = name[:1] in _QUOTES and name[-1:] in _QUOTES and _QUOTES.isdisjoint(inside)
+    return inside.rstrip(",") if inside and quoted else name
 
 
 def without_bracket(name: str) -> str:

@@ -7,6 +7,7 @@ questions share (`loci.text.template`). Knows nothing of models.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -16,6 +17,7 @@ from typing import Any
 
 from loci.errors import LociError
 from loci.text.formats.base import Row
+from loci.text.given_forms import forms_under, given_form, line_of
 from loci.text.spans import LONGEST_SPAN, MOST_WORDS, is_joiner, longest_and_joiners
 from loci.text.template import BIRTHPLACE, MOST_FORMS, SLOT, Template, around_subjects, around_what_differs
 
@@ -82,7 +84,7 @@ class Relation:
 def relations_from(templates: Iterable[str]) -> tuple[Relation, ...]:
     """Relations of templates given as text; those of one name are one relation."""
     named: dict[str, list[Template]] = {}
-    for template in map(Template, templates):
+    for template in map(given_form, templates):
         named.setdefault(template.relation, []).append(template)
     return tuple(Relation(name, tuple(dict.fromkeys(found))) for name, found in named.items())
 
@@ -104,20 +106,20 @@ def read_relations(path: Path) -> tuple[Relation, ...]:
     try:
         if file.stat().st_size > LARGEST:
             raise ValueError(f"it is over {LARGEST >> 20} MB large")
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
     except (ValueError, RecursionError, OSError) as error:
         remedy = f'it is UTF-8 text with lines like made-in = "Where is {SLOT} made?"'
-        raise LociError(f"cannot be read: {error}", path=file, remedy=remedy) from None
+        at = re.search(r" \(at line (\d+), column \d+\)$", str(error))
+        said, line = (str(error)[: at.start()], int(at[1])) if at else (str(error), None)
+        raise LociError(f"cannot be read: {said}", path=file, line=line, remedy=remedy) from None
     found = []
     for name, value in data.items():
-        texts = [value] if isinstance(value, str) else value
-        if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-            remedy = f'write {name} = "Where is {SLOT} made?"'
-            raise LociError(f"{name} is neither a template nor a list of templates", path=file, remedy=remedy)
         try:
-            found.append(Relation(name, tuple(map(Template, texts))))
+            found.append(Relation(name, tuple(map(given_form, forms_under(name, value)))))
         except LociError as error:
-            raise LociError(f"{name}: {error.message}", path=file, remedy=error.remedy) from None
+            message, line = f"{name}: {error.message}", line_of(name, text)
+            raise LociError(message, path=file, line=line, remedy=error.remedy) from None
     return tuple(found)
 
 

@@ -4,8 +4,9 @@ The subject of a line is, by the first of these that applies,
 
 1. the name before the first full stop, where lines read `Name. sentence`; an initial or "St." does not end a name;
 2. the heading above the line (`loci.text.headings`);
-3. the subject of the line before, when the line begins with a pronoun or with a part of that subject's name; for a
-   pronoun lines that name nobody may stand between, but no blank line;
+3. the subject of the line before, when the line begins with a pronoun, with a part of that subject's name, or with
+   "This desk" or "The desk" after a line about the Delta Desk; for a pronoun lines that name nobody may stand between,
+   but no blank line;
 4. the name that the line begins with, without its article or title: "The Delta Desk is …" is about the "Delta Desk",
    "Dr. Cy Berg was …" about "Cy Berg"; a name that several share, "John Smith" of a painter and a footballer, is of
    the one whom the line before is about, and otherwise of nobody;
@@ -13,7 +14,8 @@ The subject of a line is, by the first of these that applies,
    begins several, this goes before a name that begins this line alone: "Bo Lind drew the Delta Desk";
 6. the name directly before the first verb such as "was".
 
-A line to which none applies has no subject: it is empty. Knows nothing of files or relations.
+A line to which none applies has no subject: it is empty. The marks of a list, "-" or "1." and "2.", and quotes around a
+whole name do not count. Knows nothing of files or relations.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Mapping, Sequence
 
 from loci.text.headings import headings
+from loci.text.list_marks import without_list_marks
 from loci.text.names import (
     LONGEST_NAME,
     NAME_ABBREVIATIONS,
@@ -34,6 +37,7 @@ from loci.text.names import (
     is_name,
     like_a_name,
     may_be_name,
+    unquoted,
     without_bracket,
 )
 from loci.text.names import PRONOUNS as PRONOUNS  # others take it from here
@@ -44,6 +48,7 @@ _STOP = ". "
 _OWN_STOP = re.compile(f"[{STOPS}]")
 _ABBREVIATIONS = TITLES | NAME_ABBREVIATIONS | frozenset("Jr Sr No vs b d c ca".split())
 _LONGEST_NAME_PART = 5  # words between two stops of one name: "Theodore J. van den Broek" has three
+_DASHES = frozenset("-–—")
 _NO_NAMES = OPENERS | PRONOUNS | ARTICLES
 _OF_ONE = frozenset(("is", "was", "has"))
 #: Begin a region of two words, as in "Springfield, New York"; "Cara Dunn, Ada Moss is" has none.
@@ -64,7 +69,8 @@ _ADVERBS = frozenset(
 
 def find_subjects(texts: Sequence[str]) -> list[str]:
     """The subject of each line, "" where there is none."""
-    heads = [name_before_stop(text) or "" for text in texts]
+    texts = without_list_marks(texts)
+    heads = [unquoted(name_before_stop(text) or "") for text in texts]
     # Without capitals, by script or by habit, whatever may be a name looks like one.
     cased = any(character.isupper() for text in texts for character in text)
     named = [is_name(head) if cased else may_be_name(head) for head in heads]
@@ -92,7 +98,7 @@ def certain_subject(text: str) -> tuple[str, bool]:
     """The name before the first full stop where lines read `Name. sentence` ("" if it can be none), and whether it also
     looks like one. Where most lines' names do and none is missing, these are the subjects that `find_subjects` finds.
     """
-    head = name_before_stop(text) or ""
+    head = unquoted(name_before_stop(text) or "")
     return head if may_be_name(head) else "", is_name(head)
 
 
@@ -147,17 +153,27 @@ def _begun_with(text: str, before: str, spelled: Mapping[str, str], shared: Cont
     words = text.split(None, 2)
     if not words:
         return ""
-    if begins_with_pronoun(words):
+    if begins_with_pronoun(words) or _describes(words, before):
         return before
     name, following = _leading_name(text)
+    if ", born " in name and without_bracket(name) not in shared:
+        name = without_bracket(name)  # a life, where there are no namesakes
     if name in shared:
         return before if without_bracket(before) == name else ""
     borne = {word.rstrip(",") for word in before.split()}
     if before and {word.rstrip(",") for word in name.split() if not is_title(word)} <= borne:
         return before if name else ""
-    if not name or (" " not in name and following not in VERBS and subject_key(name) not in spelled):
+    alone = " " not in name and following not in VERBS and following not in _DASHES
+    if not name or (alone and subject_key(name) not in spelled):
         return ""
     return spelled.get(subject_key(name), name)
+
+
+def _describes(words: Sequence[str], before: str) -> bool:
+    """Whether "This desk" or "The desk" begins a line: the small word is the last of the name before, "Delta Desk"."""
+    if len(words) < 2 or words[0] not in ("This", "The") or not words[1].islower() or " " not in before:
+        return False
+    return before.split()[-1].lower() == re.sub(r"['’]s$", "", words[1])
 
 
 def _leading_name(text: str) -> tuple[str, str]:
@@ -167,7 +183,11 @@ def _leading_name(text: str) -> tuple[str, str]:
     if start == len(words) or words[start].strip(PUNCTUATION).lower() in OPENERS or begins_with_pronoun(words):
         return "", ""
     end = start
-    while end < len(words) and not words[end].startswith("(") and (like_a_name(words[end]) or words[end] in PARTICLES):
+    while (
+        end < len(words)
+        and (like_a_name(words[end]) or words[end] in PARTICLES)
+        and not (words[end].startswith("(") or words[end] in _DASHES)
+    ):
         end += 1
         if words[end - 1][-1] in ",;:":
             end += _region(words, start, end)
@@ -175,7 +195,7 @@ def _leading_name(text: str) -> tuple[str, str]:
     while end > start and words[end - 1] in PARTICLES:
         end -= 1
     following = words[end] if end < len(words) else ""
-    name = re.sub(r"['’]s$", "", " ".join(without_title(words[start:end])).rstrip(",;:"))
+    name = unquoted(re.sub(r"['’]s$", "", " ".join(without_title(words[start:end])).rstrip(",;:")))
     if not following or not any(character.isalpha() for character in words[start]):
         return "", ""
     return name + (bracket_at(text, text.find(name) + len(name)) if name else ""), following
@@ -255,7 +275,8 @@ def _before_verb(text: str) -> str:
         elif not dated or not (words[start].isdigit() or words[start] in _MONTHS):
             break
         start += 1
-    return "" if start == 0 and verb < 2 else " ".join(words[start:verb]).strip(PUNCTUATION)
+    name = " ".join(words[start:verb]).strip(PUNCTUATION)
+    return "" if (start == 0 and verb < 2) or not any(map(str.isalpha, name)) else name
 
 
 def sentences(text: str) -> list[str]:

@@ -74,7 +74,7 @@ class Template:
         kinds, others = answer_kinds(self.words), answer_kinds(other.words)
         if not kinds or not others or kinds & others:
             return True
-        telling = {word[:5] for word in self.words if word not in _SMALL_WORDS and word not in _KINDS}
+        telling = {word[:5] for word in self.words if word not in SMALL_WORDS and word not in _KINDS}
         return "when" not in kinds | others and any(word[:5] in telling for word in other.words)
 
     @cached_property
@@ -83,11 +83,11 @@ class Template:
         if self.text == BIRTHPLACE.text:
             return "birthplace"
         words = self.words
-        return "-".join([word for word in words if word not in _SMALL_WORDS] or words) or "question"
+        return "-".join([word for word in words if word not in SMALL_WORDS] or words) or "question"
 
 
 BIRTHPLACE = Template("Where was {subject} born?")
-_SMALL_WORDS = frozenset("a an the is are was were do does did has have had of in on at to for by s".split())
+SMALL_WORDS = frozenset("a an the is are was were do does did has have had of in on at to for by s".split())
 _KINDS = {
     word: kind
     for kind, words in {
@@ -109,6 +109,7 @@ def answer_kinds(words: Iterable[str]) -> set[str]:
 MOST_FORMS = 200
 _SAMPLE = 5_000  # questions that are looked at together to find forms
 _MOSTLY = 0.8  # so many questions must have a common word at an edge for it to belong to the form
+_PART = 0.3  # so many must have a small word at an edge, where names are small words too
 _OFTEN = 0.1  # so many must begin with a word for it to be one that asks, not a name
 _RARE = 0.1  # a form that fits a tenth of what another fits, and nothing else, is an accident of names
 
@@ -192,14 +193,19 @@ def _split(members: list[list[str]], left: int, right: int, tail: str, sides: st
 def _form_words(members: list[list[str]], edges: list[str | None], *, begins: bool) -> set[str]:
     """The words at an edge that belong to the form: small ones that come again, and any that nearly all have.
 
-    Where questions begin every word has a capital: there it is one that comes often, before a small word.
+    Where questions begin every word has a capital: there it is one that comes often, before a small word. Where names
+    have no capitals either, "the delta desk", a small word of the form is one that a good part has.
     """
     counts = Counter(filter(None, edges))
+    cased = sum(any(word[:1].isupper() for word in words[1:]) for words in members) * 2 > len(members)
+    fewest = 2 if cased else max(2, _PART * len(members))
     before_small = Counter(words[0] for words in members if words[1:] and words[1][:1].islower())
     form = set()
     for word, count in counts.items():
         often = count >= _OFTEN * len(members) and before_small[word] >= _MOSTLY * count
-        if count > 1 and (count >= _MOSTLY * len(members) or (often if begins else word[0].islower())):
+        if count > 1 and (
+            count >= _MOSTLY * len(members) or (often if begins else word[0].islower() and count >= fewest)
+        ):
             form.add(word)
     return form
 

@@ -7,7 +7,7 @@ come after the general ones, and a plugin's own after all.
 from __future__ import annotations
 
 from loci.registry import Registry
-from loci.text.formats import course_tsv, documents, google_re, records, table
+from loci.text.formats import comma, course_tsv, documents, google_re, records, table
 from loci.text.formats.base import Format
 from loci.text.source import Source
 
@@ -16,9 +16,11 @@ FORMATS.add("text", course_tsv.TEXT)
 FORMATS.add("tsv", course_tsv.TSV)
 FORMATS.add("headed tsv", table.TABLE)
 FORMATS.add("popqa", table.POPQA)
+FORMATS.add("csv", comma.FORMAT)
 FORMATS.add("json", records.JSON)
 FORMATS.add("jsonl", records.JSONL)
 FORMATS.add("documents", documents.FORMAT)
+FORMATS.add("documents with questions", documents.ASKED)
 FORMATS.add("google-re", google_re.FORMAT)
 
 

@@ -12,13 +12,19 @@ from typing import NamedTuple
 
 from loci.text.findings import Notes
 from loci.text.source import Source, controls_in, has_surrogate, note_specials, one_line, specials_in, without_specials
-from loci.text.template import Template
+from loci.text.template import BIRTHPLACE, SLOT, Template
 
 # Where a table's header or a record's fields put what; the first that is there counts.
 ANSWER_FIELDS = ("possible_answers", "answers", "answer")
 CANONICAL_FIELDS = ("obj", "object")
 SUBJECT_FIELDS = ("subj", "subject")
 RELATION_FIELDS = ("relation", "prop")
+_ASKED = {
+    "place_of_birth": BIRTHPLACE,
+    "birthplace": BIRTHPLACE,
+    "date_of_birth": Template(f"When was {SLOT} born?"),
+    "place_of_death": Template(f"Where did {SLOT} die?"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,26 @@ class Format:
     passages: Callable[[Source, Notes], Sequence[Passage]] | None = None
     clean: Callable[[Source], str | None] | None = None
     """A clean copy of a corpus whose passages are not its lines; None where nothing of it can be saved."""
+
+
+def asked_by_name(relation: str) -> Template:
+    """The question about a fact of which only the relation's name is known."""
+    if relation in _ASKED or not relation or SLOT in relation:
+        return _ASKED.get(relation, BIRTHPLACE)
+    return Template(f"What is the {relation.replace('_', ' ')} of {SLOT}?")
+
+
+def fact_row(
+    notes: Notes, row: Row, rewrite: Callable[[Row], str], others: Sequence[str] = (), *, names: tuple[str, ...] = ()
+) -> Row | None:
+    """The row of a fact without a question; `names` are what its source calls its relation, the plainest last."""
+    asked = asked_by_name(names[-1] if names else "")
+    return tidy_row(notes, replace(row, question=None, template=asked, predicates=names), rewrite, others)
+
+
+def plain_name(relation: str) -> str:
+    """The name of a relation on one line."""
+    return without_specials(one_line(relation)).strip()
 
 
 def tidy_row(notes: Notes, row: Row, rewrite: Callable[[Row], str], others: Sequence[str] = ()) -> Row | None:

@@ -172,4 +172,4 @@ def passages(source: Source, notes: Notes) -> list[Passage]:
 
 
 TSV = Format("question, tab, answer", (".tsv",), lambda source: True, questions=questions)
-TEXT = Format("a corpus, one line a document", (".txt",), lambda source: True, passages=passages)
+TEXT = Format("a corpus, one line a document", (".txt", ".md"), lambda source: True, passages=passages)

@@ -10,17 +10,12 @@ from typing import Any
 
 from loci.text.findings import Notes
 from loci.text.formats import records as json_records
-from loci.text.formats.base import Format, Passage, Row, Rows, tidy_row
-from loci.text.formats.records import Record, note_unknown, records, strings
+from loci.text.formats.base import Format, Passage, Row, Rows, fact_row, plain_name
+from loci.text.formats.json_text import Record, has_fields, records
+from loci.text.formats.records import note_unknown, strings
 from loci.text.source import Source, has_surrogate, one_line, without_specials
-from loci.text.template import BIRTHPLACE, SLOT, Template
 
 _BLANK = "[MASK]"
-_ASKED = {
-    "place_of_birth": BIRTHPLACE,
-    "date_of_birth": Template(f"When was {SLOT} born?"),
-    "place_of_death": Template(f"Where did {SLOT} die?"),
-}
 # What Wikidata calls the properties of T-REx; no two alike, since each name is a question of its own.
 _PROPERTIES = {
     "P17": "country", "P19": "place_of_birth", "P20": "place_of_death", "P27": "country of citizenship",
@@ -68,16 +63,8 @@ def _sentences(fields: dict[str, Any], answers: list[str]) -> tuple[str, ...]:
 def _predicates(fields: dict[str, Any]) -> tuple[str, ...]:
     """The names of the record's predicate, the plainest last: P19, place_of_birth; none where it has no predicate."""
     predicate = next((fields[name] for name in ("pred", "predicate_id") if isinstance(fields.get(name), str)), "")
-    name = without_specials(one_line(predicate)).strip().rpartition("/")[2]
+    name = plain_name(predicate).rpartition("/")[2]
     return tuple(dict.fromkeys(filter(None, (name, _PROPERTIES.get(name, name)))))
-
-
-def _asked(predicates: tuple[str, ...]) -> Template:
-    """The question for a record's predicate."""
-    name = predicates[-1] if predicates else ""
-    if name in _ASKED or not name or SLOT in name:
-        return _ASKED.get(name, BIRTHPLACE)
-    return Template(f"What is the {name.replace('_', ' ')} of {SLOT}?")
 
 
 def questions(source: Source, notes: Notes) -> Rows:
@@ -91,10 +78,11 @@ def _row(notes: Notes, record: Record) -> Row | None:
     if fact is None:
         return json_records.question_row(notes, record)
     answers = fact.answers if "obj_label" in record.fields else None
-    relation, predicates = json_records.relation_of(record.fields), _predicates(record.fields)
+    relation = json_records.relation_of(record.fields)
     said = tuple(without_specials(text).strip() for text in fact.sentences)
-    given = Row(record.number, None, answers, fact.subject, record.text, relation, _asked(predicates), predicates, said)
-    return tidy_row(notes, given, lambda _: json_records.tidy_json(record.fields), fact.sentences)
+    given = Row(record.number, None, answers, fact.subject, record.text, relation, sentences=said)
+    names = _predicates(record.fields)
+    return fact_row(notes, given, lambda _: json_records.tidy_json(record.fields), fact.sentences, names=names)
 
 
 def passages(source: Source, notes: Notes) -> list[Passage]:
@@ -108,7 +96,7 @@ def _told(notes: Notes, record: Record) -> list[Passage] | None:
     if fact is None:
         if isinstance(record.fields.get("question"), str):  # a question among facts is no fact, but no fault
             return []
-        note_unknown(notes, record)
+        note_unknown(notes, record, "question and no subject")
         return None
     if any(map(has_surrogate, (fact.subject, *fact.sentences))):
         message = "a sentence contains half a character (a lone surrogate)"
@@ -120,7 +108,7 @@ def _told(notes: Notes, record: Record) -> list[Passage] | None:
 FORMAT = Format(
     "LAMA's records: sub_label, obj_label, evidences",
     (".jsonl", ".json"),
-    lambda source: json_records.has_fields(source, "sub_label"),
+    lambda source: has_fields(source, "sub_label"),
     questions,
     passages,
     lambda source: json_records.clean_corpus(source, _told),

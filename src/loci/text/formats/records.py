@@ -1,15 +1,13 @@
-"""JSON on disk to records, one object per line (JSONL) or one list of objects; and records to questions.
+"""Records to questions: which fields hold what, and how a clean copy writes them.
 
 EntityQuestions is one JSON list of records with question and answers, the canonical answer first; JSON lines have such
-a record on each line. Knows JSON, line numbers and the names of the fields.
+a record on each line. Knows the names of the fields; `loci.text.formats.json_text` reads the records.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from loci.text.findings import Notes, shown
@@ -21,149 +19,27 @@ from loci.text.formats.base import (
     Passage,
     Row,
     Rows,
-    filled_lines,
+    fact_row,
+    plain_name,
     tidy_row,
 )
+from loci.text.formats.json_text import JSON_ERRORS, Record, is_jsonl, is_list, records
 from loci.text.source import Source, one_line, without_specials
 
-# json raises ValueError for bad text and for absurdly long numbers, RecursionError for absurdly deep nesting.
-_JSON_ERRORS = (ValueError, RecursionError)
-_HEAD = 1 << 16  # a label may stand after long evidence
-_LONGEST = 1 << 18  # characters of a record that is sought after one that cannot be read
-_TRIES = 1000  # braces that are tried as its beginning
-_DECODER, _SPACE = json.JSONDecoder(), re.compile(r"[ \t\r\n]*")
+_KNOWN = {"question", "id", *SUBJECT_FIELDS, *RELATION_FIELDS}  # what questions without answers have too
 
 
-@dataclass(frozen=True)
-class Record:
-    """One JSON object and where it stands. `text` is the object as written."""
-
-    number: int
-    fields: dict[str, Any]
-    text: str
-
-
-def is_list(source: Source) -> bool:
-    """Whether a file begins like a JSON list of objects."""
-    return _may_be_json(source) and re.match(r"\s*\[\s*\{", source.text) is not None
-
-
-def is_jsonl(source: Source) -> bool:
-    """Whether a file begins like a JSON object."""
-    return _may_be_json(source) and re.match(r'\s*\{\s*"', source.text) is not None
-
-
-def _may_be_json(source: Source) -> bool:
-    return source.path is None or source.path.suffix.lower() != ".tsv"  # a table whatever its first character
-
-
-def has_fields(source: Source, *names: str) -> bool:
-    """Whether the beginning of a file of records names all these fields."""
-    head = source.text[:_HEAD]
-    return (is_list(source) or is_jsonl(source)) and all(f'"{name}"' in head for name in names)
-
-
-def records(source: Source, notes: Notes) -> Iterator[Record]:
-    """The records of a JSON list or of JSON lines. What cannot be read is noted, everything else is kept."""
-    yield from _from_list(source.text, notes) if is_list(source) else _from_lines(source, notes)
-
-
-def _from_lines(source: Source, notes: Notes) -> Iterator[Record]:
-    for number, line in filled_lines(source, notes):
-        try:
-            yield from _record(notes, number, json.loads(line), line.strip())
-        except _JSON_ERRORS as error:
-            notes.error("not-json", _reason(error), number, before=line)
-
-
-def _from_list(text: str, notes: Notes) -> Iterator[Record]:
-    """Element by element, so that each record knows its line. After what cannot be read, the next record is sought."""
-    position, number, counted = _after_space(text, text.index("[") + 1), 1, 0
-    while position < len(text):
-        ended = text.startswith("]", position)
-        if ended and (position := _after_space(text, position + 1)) == len(text):
-            return
-        number, counted = number + text.count("\n", counted, position), position
-        value, end, wrong = _decoded(text, position)
-        if wrong or ended:
-            wrong = "text after the end of the list" if ended else wrong
-            position = _next_record(text, position)
-            unread = text[counted:position].rstrip()
-            last = number + unread.count("\n")
-            lines = f" (lines {number:,} to {last:,} are not read)" if last > number else ""
-            notes.error("not-json", wrong + lines, number, before=unread[:200])
-            if position == len(text):
-                return
-            continue
-        yield from _record(notes, number, value, text[position:end])
-        position = _after_space(text, end)
-        if text.startswith(",", position):
-            position = _after_space(text, position + 1)
-        elif text.startswith("{", position):
-            line = number + text.count("\n", counted, position)
-            notes.error("not-json", "a comma is missing before this record", line, before="", after=",")
-    last = text.rstrip().count("\n") + 1
-    notes.error("not-json", "the list breaks off: no ] at its end", last, before="", after="]")
-
-
-def _after_space(text: str, position: int) -> int:
-    return _SPACE.match(text, position).end()  # type: ignore[union-attr]  # matches everywhere
-
-
-def _decoded(text: str, position: int) -> tuple[Any, int, str]:
-    """The value that stands there, its end, and nothing wrong; or none, where it breaks, and what is wrong."""
-    try:
-        return *_DECODER.raw_decode(text, position), ""
-    except RecursionError as error:
-        return None, len(text), _reason(error)
-    except ValueError as error:
-        return None, getattr(error, "pos", position), _reason(error)
-
-
-def _next_record(text: str, position: int) -> int:
-    """Where the next record stands that can be read; the end of the text where there is none.
-
-    It begins with the same field as the first record of the list: the objects inside a broken record are no records.
-    """
-    field = re.match(r'\s*\[\s*\{\s*("[^"]*")', text)
-    begin = re.compile(r"\{\s*" + re.escape(field[1] if field else ""))
-    for _ in range(_TRIES):
-        if (found := begin.search(text, position)) is None:
-            break
-        start = found.start()
-        tried = text[start : start + _LONGEST]  # an error counts all lines before it: many errors would take hours
-        _, end, wrong = _decoded(tried, 0)
-        if not wrong:
-            return start
-        # What was read before the break is no record; but a string without its end has swallowed the last brace.
-        position = start + max(1, tried.rfind("{", 0, end))
-    return len(text)
-
-
-def _record(notes: Notes, number: int, value: Any, text: str) -> Iterator[Record]:
-    if isinstance(value, dict):
-        yield Record(number, value, text)
-    else:
-        message = f"is {type(value).__name__}, an object in braces was expected"
-        notes.error("unknown-record", message, number, before=text)
-
-
-def _reason(error: Exception) -> str:
-    return f"not valid JSON: {error.msg if isinstance(error, json.JSONDecodeError) else 'cannot be read'}"
-
-
-def note_unknown(notes: Notes, record: Record) -> None:
+def note_unknown(notes: Notes, record: Record, missing: str = "question and no subject with a relation") -> None:
     """Note a record of no form we know."""
-    fields = ", ".join(list(record.fields)[:6])
-    message = f"no question and no subject in a record with the fields {fields}"
-    notes.error("unknown-record", message, record.number, before=record.text)
+    fields = f"the fields {', '.join(list(record.fields)[:6])}" if record.fields else "no fields"
+    notes.error("unknown-record", f"no {missing} in a record with {fields}", record.number, before=record.text)
 
 
-def question_row(notes: Notes, record: Record) -> Row | None:
-    """The row of a record with a question."""
+def question_row(notes: Notes, record: Record, others: Sequence[str] = ()) -> Row | None:
+    """The row of a record with a question, or with a subject and a relation; `others` are strings only checked."""
     fields = record.fields
-    question = fields.get("question")
-    if not isinstance(question, str):
+    question, subject, relation = fields.get("question"), first(fields, SUBJECT_FIELDS), relation_of(fields)
+    if not isinstance(question, str) and not (subject and relation and plain_name(relation)):
         note_unknown(notes, record)
         return None
     column = next((name for name in ANSWER_FIELDS if name in fields), None)
@@ -173,14 +49,27 @@ def question_row(notes: Notes, record: Record) -> Row | None:
         message = f"the answers are not a JSON list: {shown(str(value))}"
         notes.error("not-json", message, record.number, before=record.text)
         return None
+    if (odd := _no_text(value)) is not None:
+        message = f"{column} is {shown(json.dumps(odd, ensure_ascii=False), 40)}, neither a text nor a list of texts"
+        notes.error("odd-answer", message, record.number, before=record.text)
+        return None
 
     def rewrite(row: Row) -> str:
         # A list that was written as text is written as a list: what was put right in it would be hidden there.
         return tidy_json({**fields, column: row.answers} if isinstance(value, str) and told != [value] else fields)
 
     answers = tuple(told) if column else None
-    row = Row(record.number, question, answers, first(fields, SUBJECT_FIELDS), record.text, relation_of(fields))
-    return tidy_row(notes, row, rewrite)
+    if not isinstance(question, str):
+        fact = Row(record.number, None, answers, subject, record.text, relation)
+        return fact_row(notes, fact, rewrite, others, names=(plain_name(relation or ""),))
+    return tidy_row(notes, Row(record.number, question, answers, subject, record.text, relation), rewrite, others)
+
+
+def _no_text(value: Any) -> Any:
+    """What is an object or true or false in a field of answers; None where there is no such thing."""
+    if isinstance(value, list):
+        return next((odd for item in value if (odd := _no_text(item)) is not None), None)
+    return value if isinstance(value, dict | bool) else None
 
 
 def first(fields: dict[str, Any], names: tuple[str, ...]) -> str | None:
@@ -194,16 +83,16 @@ def relation_of(fields: dict[str, Any]) -> str | None:
     return first(fields, RELATION_FIELDS)
 
 
-def tidy_json(value: Any, *, paragraphs: bool = False) -> str:
-    """The record as a clean copy writes it; with `paragraphs` its strings keep their line ends."""
+def tidy_json(value: Any) -> str:
+    """The record as a clean copy writes it; the text of a document keeps its paragraphs."""
 
-    def tidy(value: Any) -> Any:
+    def tidy(value: Any, field: str = "") -> Any:
         if isinstance(value, str):
-            return without_specials(value if paragraphs else one_line(value)).strip()
+            return without_specials(value if field == "text" else one_line(value)).strip()
         if isinstance(value, list):
             return [tidy(item) for item in value]
         if isinstance(value, dict):
-            return {tidy(key): tidy(item) for key, item in value.items()}
+            return {tidy(key): tidy(item, key) for key, item in value.items()}
         return value
 
     return json.dumps(tidy(value), ensure_ascii=False)
@@ -226,7 +115,7 @@ def listed_strings(value: Any) -> list[str] | None:
         return strings(value)
     try:
         return strings(json.loads(value))
-    except _JSON_ERRORS:
+    except JSON_ERRORS:
         return None
 
 
@@ -235,14 +124,21 @@ def rows_of(source: Source, rows: list[Row]) -> Rows:
     return Rows(rows, ("[\n", ",\n", "\n]\n")) if is_list(source) else Rows(rows)
 
 
-def questions(source: Source, notes: Notes) -> Rows:
-    """A row for each record."""
-    return rows_of(source, [row for record in records(source, notes) if (row := question_row(notes, record))])
+def questions(source: Source, notes: Notes, row_of: Callable[[Notes, Record], Row | None] = question_row) -> Rows:
+    """A row for each record; where none has a field of answers, what they may be under instead is noted."""
+    rows: list[Row] = []
+    other = ""
+    for record in records(source, notes):
+        if (row := row_of(notes, record)) is not None:
+            other = other or ", ".join([name for name in record.fields if name not in _KNOWN][:6])
+            rows.append(row)
+    if other and all(row.answers is None for row in rows):
+        message = f"no record has an answer under {' or '.join(ANSWER_FIELDS[::-1])}; other fields are {other}"
+        notes.note("no-answer", message, rows[0].number)
+    return rows_of(source, rows)
 
 
-def clean_corpus(
-    source: Source, told: Callable[[Notes, Record], list[Passage] | None], *, paragraphs: bool = False
-) -> str | None:
+def clean_corpus(source: Source, told: Callable[[Notes, Record], list[Passage] | None]) -> str | None:
     """A clean copy of a corpus of records; None where nothing can be saved. `told` gives the lines of a record.
 
     Records without any (None) are left out, those of lines that are not clean are written anew.
@@ -251,7 +147,7 @@ def clean_corpus(
     for record in records(source, notes):
         if (lines := told(notes, record)) is not None:
             clean = all(without_specials(line.text).strip() == line.text for line in lines)
-            text = record.text if clean else tidy_json(record.fields, paragraphs=paragraphs)
+            text = record.text if clean else tidy_json(record.fields)
             rows.append(Row(record.number, None, None, None, text))
     return rows_of(source, rows).clean(rows)
 

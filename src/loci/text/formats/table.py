@@ -1,5 +1,7 @@
 """Question tables whose first line names the columns: question, subject, relation, answer or answers.
 
+Without a column of questions, subject and relation say what is asked.
+
 PopQA's has the columns subj, prop, obj, question and possible_answers (a JSON list), and others not used.
 """
 
@@ -14,13 +16,19 @@ from loci.text.formats.base import ANSWER_FIELDS, CANONICAL_FIELDS, RELATION_FIE
 from loci.text.formats.records import listed_strings
 from loci.text.source import Source, without_specials
 
-_COLUMN_NAMES = {*ANSWER_FIELDS, *CANONICAL_FIELDS, *SUBJECT_FIELDS, *RELATION_FIELDS, "id"}
+_ANSWERS = (*ANSWER_FIELDS, *CANONICAL_FIELDS)
+_COLUMN_NAMES = {*_ANSWERS, *SUBJECT_FIELDS, *RELATION_FIELDS, "id"}
 
 
 def is_header(line: str) -> bool:
-    """Whether a line names columns: "question" alone or with another known name, since an answer may be that word."""
+    """Whether a line names columns: "question" alone or with another known name, since an answer may be that word.
+
+    Without questions: subject, relation and answer.
+    """
     names = _names(line)
-    return "question" in names and (len(names) == 1 or not _COLUMN_NAMES.isdisjoint(names))
+    if "question" in names:
+        return len(names) == 1 or not _COLUMN_NAMES.isdisjoint(names)
+    return all(not set(some).isdisjoint(names) for some in (SUBJECT_FIELDS, RELATION_FIELDS, _ANSWERS))
 
 
 def has_header(source: Source) -> bool:
@@ -77,7 +85,16 @@ def _row(notes: Notes, number: int, line: str, names: list[str]) -> Row | None:
 
     given = tuple(answers) if listed is not None or canonical is not None else None
     question, subject, relation = cell("question"), cell(*SUBJECT_FIELDS), cell(*RELATION_FIELDS)
-    row = base.tidy_row(notes, Row(number, question, given, subject, line, relation), rewrite)
+    found = Row(number, question, given, subject, line, relation)
+    if question is None:
+        name = base.plain_name(relation or "")
+        if not (subject or "").strip() or not name:
+            message = f"no {'relation' if (subject or '').strip() else 'subject'}, and no question"
+            notes.error("empty-question", message, number, before=line)
+            return None
+        row = base.fact_row(notes, found, rewrite, names=(name,))
+    else:
+        row = base.tidy_row(notes, found, rewrite)
     return replace(row, clean=rewrite(row)) if row is not None and len(notes.found) > known else row
 
 
