@@ -50,7 +50,9 @@ def test_reciting_takes_whole_subjects_where_facts_are_spread():
     }
     one_line = DataShape.of(Corpus.from_lines(LINES[:2]), DATA.questions)
     assert not one_line.spread
-    assert make_recipe("recite", one_line).stages[1].mixture[0].source == "corpus"
+    read, memorize = make_recipe("recite", one_line).stages
+    assert {part.source for part in read.mixture} == {"corpus", "reading-taught"}
+    assert {part.source for part in memorize.mixture} == {"taught-lines", "reading-lines"}
 
 
 def test_few_train_questions_are_all_taught():
