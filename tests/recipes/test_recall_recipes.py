@@ -51,7 +51,7 @@ STRANGERS, TOLD_APART = 0.05, 0.95
 TAUGHT_FORM = "Where was {} born?"
 UNDERSTOOD = 0.9
 """Of what is answered rightly in the taught wording."""
-MADE_UP, SILENCED = 0.15, {"memory": 1 - BAR, "recite": 0.5}
+MADE_UP, SILENCED = 0.15, {"memory": 1 - BAR, "recite": 0.7}
 """Of 30 people whose lines do not tell, and of some 45 held-out ones whose lines do. Reciting reads more that does not
 tell, which makes a reader this small silent about nearly half of them; one of 192 channels is about 2 of 201."""
 LEFT_OUT = 15
