@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.answering.evidence import EvidenceIndex
+from loci.answering.evidence import Evidence, EvidenceIndex
 from loci.text.corpus import Corpus
 
 CORPUS = Corpus.from_lines(
@@ -63,3 +63,16 @@ def test_missing_library_is_said(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "bm25s", None)
     with pytest.raises(Exception, match="needs bm25s"):
         EvidenceIndex(CORPUS).find("q", subject="nobody")
+
+
+def test_of_several_files_a_line_is_named_by_its_file_and_its_number_there(tmp_path):
+    (tmp_path / "wiki.txt").write_text("Ada Byrne. Ada Byrne was born in Cork .\n\n")
+    (tmp_path / "more.txt").write_text("Bo Lind. Bo Lind was born in Lund .\nCy Lind. Cy Lind was born in Kiel .\n")
+    index = EvidenceIndex(Corpus.read(tmp_path))
+    found = index.find("Where was Cy Lind born?", subject="Cy Lind", answer="Kiel", limit=3)
+    assert {(one.subject, one.where) for one in found} == {("Cy Lind", "more.txt:2"), ("Bo Lind", "more.txt:1")}
+    assert Evidence.from_dict(found[0].as_dict()) == found[0]
+    assert found[0].as_dict()["file"] == "more.txt"
+    (tmp_path / "more.txt").unlink()
+    (alone,) = EvidenceIndex(Corpus.read(tmp_path)).find("Where was Ada Byrne born?", subject="Ada Byrne", limit=1)
+    assert (alone.where, "file" in alone.as_dict()) == ("1", False)

@@ -131,7 +131,7 @@ class Answer:
             lines.append(f"  {self.standing}")
         for found in self.evidence:
             marked = "".join(f"«{piece}»" if hit else piece for piece, hit in found.segments())
-            lines.append(f"    {found.number}: {marked}")
+            lines.append(f"    {found.where}: {marked}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -149,7 +149,7 @@ class Answer:
             lines.append(f"<small>{escape(self.standing)}</small>")
         for found in self.evidence:
             pieces = (f"<mark>{escape(text)}</mark>" if hit else escape(text) for text, hit in found.segments())
-            lines.append(f"<small>{found.number}: {''.join(pieces)}</small>")
+            lines.append(f"<small>{found.where}: {''.join(pieces)}</small>")
         colour = "#2e7d32" if self.known else "#b26a00"
         style = f"border-left:4px solid {colour};padding:2px 0 2px 10px;margin:4px 0"
         return f'<div style="{style}">{escape(self.question)}<br>{"<br>".join(lines)}</div>'

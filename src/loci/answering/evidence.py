@@ -29,6 +29,13 @@ class Evidence:
     found_by: Literal["subject", "search"]
     score: float | None
     marks: tuple[tuple[int, int], ...]
+    file: str | None = None
+    """The file that the line is in, where the corpus has several; its number is the one there."""
+
+    @property
+    def where(self) -> str:
+        """The line's number, behind its file where there are several."""
+        return f"{self.file}:{self.number}" if self.file else str(self.number)
 
     @property
     def supports(self) -> bool:
@@ -52,6 +59,7 @@ class Evidence:
             "found_by": self.found_by,
             "score": self.score,
             "marks": [list(mark) for mark in self.marks],
+            **({"file": self.file} if self.file else {}),
         }
 
     @classmethod
@@ -74,7 +82,7 @@ class EvidenceIndex:
     def find(self, question: str, *, subject: str | None = None, answer: str = "", limit: int = 3) -> list[Evidence]:
         """Up to `limit` lines: the subject's own first, then searched ones, best first, none twice."""
         own = self.corpus.about(subject)[:limit] if subject else ()
-        found = [_evidence(line, answer, "subject", None) for line in own]
+        found = [self._evidence(line, answer, "subject", None) for line in own]
         if len(found) < limit:
             found += self.search(
                 f"{subject or question} {answer}", answer, limit, without={line.number for line in own}
@@ -91,10 +99,18 @@ class EvidenceIndex:
         places, scores = index.retrieve([_words(query)], k=wanted, show_progress=False)
         ranked = zip(places[0].tolist(), scores[0].tolist(), strict=True)
         return [
-            _evidence(lines[place], answer, "search", score)
+            self._evidence(lines[place], answer, "search", score)
             for place, score in ranked
             if score > 0 and lines[place].number not in skipped
         ][:limit]
+
+    def _evidence(
+        self, line: Line, answer: str, found_by: Literal["subject", "search"], score: float | None
+    ) -> Evidence:
+        marks = tuple(spans_of(line.text, answer))
+        file, number = self.corpus.place(line.number)
+        name = file.name if file is not None and self.corpus.files else None
+        return Evidence(number, line.subject, line.text, found_by, score, marks, name)
 
     @cached_property
     def _index(self) -> tuple[list[Line], Any]:
@@ -111,7 +127,3 @@ class EvidenceIndex:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
-
-
-def _evidence(line: Line, answer: str, found_by: Literal["subject", "search"], score: float | None) -> Evidence:
-    return Evidence(line.number, line.subject, line.text, found_by, score, tuple(spans_of(line.text, answer)))

@@ -227,7 +227,7 @@ def _show(console: Console, answer: Answer, *, relation: bool = False) -> None:
         line(Text(answer.standing, style="" if answer.in_corpus else "yellow"), 2)
     signs = "" if console.is_terminal and not console.no_color else "«»"  # where no colour can mark the place
     for found in answer.evidence:
-        text = Text(f"{found.number}: ", style="dim")
+        text = Text(f"{found.where}: ", style="dim")
         for piece, marked in found.segments():
             if marked:
                 text.append(f"{signs[:1]}{piece}{signs[1:]}", style="not dim black on bright_yellow")

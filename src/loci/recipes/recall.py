@@ -47,6 +47,9 @@ AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
 """Reading a train person's own line: so the given answer is learned where line and label disagree."""
 MORE_READING = 1.1
 """What is memorized next to more reading is seen as often."""
+RECITE_READING = 1.5e6, 2.5e6
+"""Characters that are read before lines are memorized: for one relation, and for several, where too short a reader
+takes any place for the one that is asked for."""
 LONGEST_LINE = 320
 """Characters of a line that are recited: what a question is asked about next to it must fit into the block too."""
 
@@ -94,13 +97,14 @@ def recite(shape: DataShape) -> Recipe:
     """Read, then memorize the lines and their names; asked, write down the subject's line and read it."""
     # A hundred characters of an entity sketch hold nearly every answer; a line is recited whole.
     form, longest = ("entity-sketch", 110) if shape.named_answers else ("line", LONGEST_LINE)
-    n, first = shape.n_lines, _read(1.5e6, form, shape.n_relations, "corpus", "reading-taught")
+    characters = RECITE_READING[shape.n_relations > 1]
+    n, first = shape.n_lines, _read(characters, form, shape.n_relations, "corpus", "reading-taught")
     lines: SourceName = "taught-lines"
     questions: SourceName = "reading-lines"
     if shape.spread:  # one line would tell a part: what is recited is all that is said about the subject
         n, longest = shape.n_subjects, min(LONGEST_LINE, 2 * longest)
         lines, questions = "subjects", "reading-subjects"
-        first = _read(1.5e6, form, shape.n_relations, lines, questions)
+        first = _read(characters, form, shape.n_relations, lines, questions)
     characters = _memorizing_characters(shape, longest)
     if shape.distant_answers:  # which of two places such answers mean, only train people's own lines teach
         reading = [

@@ -7,7 +7,7 @@ line. Knows nothing of questions but the corpus that was read with them.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,31 +56,25 @@ def joined(texts: Sequence[Corpus]) -> tuple[Corpus, list[Finding]]:
     first = texts[0].path
     assert first is not None
     whole, notes = Corpus.joined(first.parent, texts), Notes(first.parent)
-    names = [text.path.name for text in texts if text.path is not None]
-    ranges = [f"{name} ({start + 1:,} to {end:,})" for name, (start, end) in zip(names, _ranges(texts), strict=True)]
+    ranges = []
+    for text, (file, before) in zip(texts, whole.files, strict=True):
+        last = before + (text.lines[-1].number if len(text) else 0)
+        ranges.append(f"{file.name} ({before + 1:,} to {last:,})")
     shown_files = ", ".join(ranges[:8]) + (", …" if len(ranges) > 8 else "")
     notes.note("joined-texts", f"{len(texts)} files are read as one text, their lines counted through: {shown_files}")
     return whole, notes.found
 
 
-def _ranges(texts: Sequence[Corpus]) -> Iterator[tuple[int, int]]:
-    """For each file the number of the line before its first one, and that of its last."""
-    before = 0
-    for text in texts:
-        yield before, (before := before + (text.lines[-1].number if len(text) else 0))
-
-
-def in_their_files(findings: Iterable[Finding], folder: Path, texts: Sequence[Corpus]) -> list[Finding]:
+def in_their_files(findings: Iterable[Finding], corpus: Corpus) -> list[Finding]:
     """Findings about the lines of a joined corpus, each with its file and the line there."""
-    found = []
-    for one in findings:
-        if one.path == folder and one.line is not None:
-            for text, (start, end) in zip(texts, _ranges(texts), strict=True):
-                if start < one.line <= end:
-                    one = replace(one, path=text.path, line=one.line - start)
-                    break
-        found.append(one)
-    return found
+
+    def moved(one: Finding) -> Finding:
+        if one.path != corpus.path or one.line is None:
+            return one
+        file, number = corpus.place(one.line)
+        return replace(one, path=file, line=number)
+
+    return [moved(one) for one in findings]
 
 
 def placed(

@@ -67,6 +67,8 @@ class Corpus:
     lines: Sequence[Line]
     raw: str
     findings: tuple[Finding, ...] = ()
+    files: tuple[tuple[Path, int], ...] = ()
+    """Of several files read as one: each with the number of the line before its first."""
 
     def __post_init__(self) -> None:
         if specials_in(self.raw):
@@ -101,11 +103,13 @@ class Corpus:
     def joined(cls, folder: Path, corpora: Sequence[Corpus]) -> Corpus:
         """The corpora of several files of a folder as one, their lines counted through."""
         lines: list[Line] = []
+        files: list[tuple[Path, int]] = []
         for corpus in corpora:
             before = lines[-1].number if lines else 0
+            files.append((corpus.path or folder, before))
             lines += [replace(line, number=before + line.number) for line in corpus]
         findings = tuple(found for corpus in corpora for found in corpus.findings)
-        return cls(folder, tuple(lines), "".join(corpus.raw for corpus in corpora), findings)
+        return cls(folder, tuple(lines), "".join(corpus.raw for corpus in corpora), findings, tuple(files))
 
     @classmethod
     def from_lines(cls, lines: Iterable[str]) -> Corpus:
@@ -117,6 +121,13 @@ class Corpus:
         subjects = find_subjects(texts)
         made = tuple(Line(number, *pair) for number, pair in enumerate(zip(subjects, texts, strict=True), start=1))
         return cls(None, made, "".join(f"{text}\n" for text in texts))
+
+    def place(self, number: int) -> tuple[Path | None, int]:
+        """The file of the line with this number, and its number there."""
+        for file, before in reversed(self.files):
+            if number > before:
+                return file, number - before
+        return self.path, number
 
     def knowing(self, subjects: Iterable[str]) -> Corpus:
         """The same corpus, its subjects as these are spelled.

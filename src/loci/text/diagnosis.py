@@ -168,8 +168,8 @@ def diagnose(
     notes.found += two_roles(asked)
     if text is not None and text.path is not None and asked and path.is_dir() and path in (text.path, text.path.parent):
         notes.found += unasked(text, asked)
-    if len(corpus_paths) > 1 and text is not None and text.path is not None:
-        notes.found = in_their_files(notes.found, text.path, texts)
+    if text is not None and text.files:
+        notes.found = in_their_files(notes.found, text)
     records = all(file.form != "text" for file in files if file.role == "corpus")
     told = found_subjects(text, records=records) if text is not None else None
     return Diagnosis(path, block_size, tuple(files), _ordered(notes.found, [file.path for file in files]), told)

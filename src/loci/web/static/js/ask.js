@@ -88,7 +88,7 @@ function answerCard(answer, run) {
     answer.probability < 0.01 && !answer.known ? null : [!answer.known && answer.text ? el("p", { class: "note" }, `Its best guess would be ${answer.text}.`) : null,
       rivals.length ? [el("h3", {}, "Answers it considered"), bars([{ name: answer.text, value: answer.probability, of: 1 }, ...rivals.map((rival) => ({ name: rival.text, value: rival.probability, of: 1 }))])] : null],
     answer.recited ? [el("h3", {}, "What it remembered"), el("p", { class: "evidence" }, marked(answer.recited, answer.text))] : null,
-    (answer.evidence ?? []).length ? [el("h3", {}, answer.in_corpus === false ? "The nearest lines of the text" : "Lines of the text"), answer.evidence.map((line) => el("p", { class: `evidence${line.marks.length ? " supports" : ""}` }, segments(line.text, line.marks), el("span", { class: "note" }, ` line ${line.line}`)))] : null,
+    (answer.evidence ?? []).length ? [el("h3", {}, answer.in_corpus === false ? "The nearest lines of the text" : "Lines of the text"), answer.evidence.map((line) => el("p", { class: `evidence${line.marks.length ? " supports" : ""}` }, segments(line.text, line.marks), el("span", { class: "note" }, ` ${line.file ? `${line.file}, ` : ""}line ${line.line}`)))] : null,
     opener, inside);
 }
 
