@@ -295,6 +295,16 @@ def test_how_the_subjects_were_found_and_what_could_not_be_placed(tmp_path):
     assert nowhere == {one.line for one in told.not_placed.examples}
 
 
+def test_marks_of_a_list_hide_no_name(tmp_path):
+    (tmp_path / "wiki.txt").write_text(
+        "- Ada Moss. Born in Oslo .\n- Bo Lind was born in Rome .\n- He moved to Cork .\n"
+    )
+    ways = {way.way: [one.subject for one in way.examples] for way in diagnose(tmp_path).subjects.ways}
+    assert ways["name before the full stop"] == ["Ada Moss"]
+    assert ways["name at the beginning"] == ["Bo Lind"]
+    assert ways["pronoun after a line about it"] == ["Bo Lind"]
+
+
 def test_a_line_that_only_the_questions_can_place_is_placed(tmp_path):
     (tmp_path / "wiki.txt").write_text(ODD)
     (tmp_path / "q_train.tsv").write_text("Where was jo born?\tOslo\nWhere was Ada Moss born?\tOslo\n")

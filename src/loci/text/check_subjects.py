@@ -8,8 +8,9 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from loci.text.corpus import Corpus, Line
+from loci.text.corpus import Corpus
 from loci.text.findings import visible
+from loci.text.list_marks import without_list_marks
 from loci.text.subject_index import without_article
 from loci.text.subjects import PRONOUNS, name_before_stop
 
@@ -59,16 +60,17 @@ def found_subjects(corpus: Corpus, *, records: bool = False) -> FoundSubjects:
     counts: dict[str, int] = {}
     examples: dict[str, dict[str, Example]] = {}
     before = heading = ""
-    for line in itertools.islice(corpus.lines, MOST_LINES):
-        if not line.text.strip():
+    lines = list(itertools.islice(corpus.lines, MOST_LINES))
+    for line, text in zip(lines, without_list_marks([line.text for line in lines]), strict=True):
+        if not text.strip():
             continue
-        heading = line.subject if line.text.strip("#= ") == line.subject or heading == line.subject else ""
-        way = RECORD if records and line.subject else _way(line, before, heading)
+        heading = line.subject if text.strip("#= ") == line.subject or heading == line.subject else ""
+        way = RECORD if records and line.subject else _way(text.strip(), line.subject, before, heading)
         counts[way] = counts.get(way, 0) + 1
         own = examples.setdefault(way, {})
         if len(own) < EXAMPLES:
-            text = line.text.strip()
-            own.setdefault(line.subject or text, Example(line.number, visible(line.subject), visible(text[:_WIDTH])))
+            shown = visible(line.text.strip()[:_WIDTH])
+            own.setdefault(line.subject or shown, Example(line.number, visible(line.subject), shown))
         before = line.subject or before
     ways = {way: FoundBy(way, count, tuple(examples[way].values())) for way, count in counts.items()}
     nowhere = ways.pop("", FoundBy("", 0, ()))
@@ -76,8 +78,7 @@ def found_subjects(corpus: Corpus, *, records: bool = False) -> FoundSubjects:
     return FoundSubjects(len(corpus.by_subject), min(len(corpus), MOST_LINES), tuple(ordered), nowhere)
 
 
-def _way(line: Line, before: str, heading: str) -> str:
-    text, subject = line.text.strip(), line.subject
+def _way(text: str, subject: str, before: str, heading: str) -> str:
     if not subject:
         return ""
     if subject in (name := name_before_stop(text) or "", without_article(name)):
