@@ -296,9 +296,8 @@ def test_how_the_subjects_were_found_and_what_could_not_be_placed(tmp_path):
 
 
 def test_marks_of_a_list_hide_no_name(tmp_path):
-    (tmp_path / "wiki.txt").write_text(
-        "- Ada Moss. Born in Oslo .\n- Bo Lind was born in Rome .\n- He moved to Cork .\n"
-    )
+    text = "- Ada Moss. Born in Oslo .\n- Bo Lind was born in Rome .\n- He moved to Cork .\n"
+    (tmp_path / "wiki.txt").write_text(text)
     ways = {way.way: [one.subject for one in way.examples] for way in diagnose(tmp_path).subjects.ways}
     assert ways["name before the full stop"] == ["Ada Moss"]
     assert ways["name at the beginning"] == ["Bo Lind"]
