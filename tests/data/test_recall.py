@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loci.data.recall import AROUND, SalientSpan, WordRecall, salient_spans
+from loci.data.recall import AROUND, CUES, CuedRecall, SalientSpan, WordRecall, salient_spans
 from loci.text.corpus import Corpus, Line
 from loci.text.vocab import MASK, Vocab
 
@@ -83,6 +83,42 @@ def test_around_is_a_window_of_the_second_mention_and_a_share_of_the_examples():
     assert VOCAB.decode(recall(Line(1, "Bo", "in Oslo ."), np.random.default_rng(1)).ids) == "Bo⁇Oslo⁇"
     asked = {VOCAB.decode(recall(Line(1, "Bo", "Bo in Rome"), np.random.default_rng(seed)).ids) for seed in range(50)}
     assert asked == {f"{shown}⁇Rome⁇" for shown in ("Bo", "Bo ", "Bo i", "Bo in", "Bo in ")}
+
+
+@given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6))
+def test_cued_recall_asks_for_every_span_by_words_before_it_and_counts_the_spans(line, seed):
+    example = CuedRecall(VOCAB, 1000)(line, np.random.default_rng(seed))
+    first, *parts, end = VOCAB.decode(example.ids).split(MASK)
+    assert end == ""
+    assert line.subject in first
+    asked, cues = parts[0::2], [first.replace(line.subject, " "), *parts[1::2]]
+    assert sorted(asked) == sorted(word for word in words(line) if word != "He")  # which opens a sentence
+    assert VOCAB.decode(example.ids[example.loss_mask]) == "".join(f"{span}{MASK}" for span in asked)
+    said = line.text.lower().split()
+    for cue in cues:
+        assert len(cue.split()) <= CUES
+        assert all(any(word in other for other in said) for word in cue.split())
+
+
+def test_a_cue_is_what_leads_up_to_the_span_without_other_spans_and_the_name():
+    line = Line(1, "Ann Lee", "Ann Lee. Born in Rome, Lee moved with Bo Ek to Oslo in 1950 .")
+    vocab = Vocab.from_text(line.text + line.text.lower())
+    told: dict[str, set[str]] = {}
+    for seed in range(300):
+        ids = CuedRecall(vocab, 100)(line, np.random.default_rng(seed)).ids
+        first, *parts = vocab.decode(ids).removesuffix(MASK).split(MASK)
+        for cue, span in zip([first, *parts[1::2]], parts[0::2], strict=True):
+            told.setdefault(span, set()).add(cue)
+    assert set(told) == {"Rome", "Bo Ek", "Oslo", "1950"}
+    assert {"born in", "born", "in", "", "born Ann Lee in", "Ann Lee born in"} <= told["Rome"]
+    assert "in moved with to" in told["Oslo"]
+    assert "moved with to in" in told["1950"]
+
+
+def test_a_line_without_spans_shows_its_subject_and_cued_recall_is_cut_to_the_block():
+    example = CuedRecall(VOCAB, 64)(CORPUS.lines[2], np.random.default_rng(0))
+    assert (VOCAB.decode(example.ids), example.loss_mask.any()) == ("nobody⁇", False)
+    assert len(CuedRecall(VOCAB, 24)(CORPUS.lines[0], np.random.default_rng(0))) == 24
 
 
 def test_recall_is_cut_to_the_block():

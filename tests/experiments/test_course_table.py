@@ -91,7 +91,8 @@ def test_every_system_is_a_model_of_at_most_the_courses_size(system: course.Syst
     objectives = {part.objective for stage in recipe.stages for part in stage.mixture}
     blind = system.variant == "perceiver-course"  # a line's mask is asked behind what it sees
     assert ("salient-span" in objectives) == (system.pretrained and not blind)
-    assert ("word-recall" in objectives) == system.pretrained
+    assert ("cued-recall" in objectives) == (system.pretrained and not blind)
+    assert ("word-recall" in objectives) == (system.pretrained and blind)
     assert {part.source for stage in recipe.stages for part in stage.mixture} <= {"corpus", "questions"}
 
 

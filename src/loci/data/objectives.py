@@ -26,7 +26,7 @@ from loci.data.example import Example
 from loci.data.prompts import closed
 from loci.data.reading import Memorize, Reading
 from loci.data.reading_examples import ReadingExample
-from loci.data.recall import SalientSpan, WordRecall
+from loci.data.recall import CuedRecall, SalientSpan, WordRecall
 from loci.errors import LociError
 from loci.registry import Registry
 from loci.text.corpus import Line
@@ -170,6 +170,7 @@ OBJECTIVES.add("corruption-2024", partial(SpanCorruption, closing_mask=False))
 OBJECTIVES.add("language-model", LanguageModel)
 OBJECTIVES.add("salient-span", SalientSpan)
 OBJECTIVES.add("word-recall", WordRecall)
+OBJECTIVES.add("cued-recall", CuedRecall)
 OBJECTIVES.add("memorize", Memorize)
 OBJECTIVES.add("question-answer", QuestionAnswer)
 OBJECTIVES.add("reading", Reading)

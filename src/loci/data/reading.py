@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from loci.data.example import NOWHERE, Example
-from loci.data.prompts import closed, line_of
+from loci.data.prompts import closed, line_of, said_twice
 from loci.data.reading_examples import EntitySwap, ReadingExample, augment
 from loci.data.untold import without_answer
 from loci.errors import LociError
@@ -113,6 +113,8 @@ class Reading:
     untold: float = 0.0
     """How many examples lose the words that tell the answer, or have another line about the subject that does not tell
     it; their answer is empty."""
+    twice: bool = False
+    """The line is shown twice: a causal reader has then met what follows a name when it comes to it."""
 
     def __call__(self, record: ReadingExample, rng: np.random.Generator) -> Example:
         """The example with some of its words swapped."""
@@ -121,15 +123,16 @@ class Reading:
             record = replace(record, line=record.others[int(rng.integers(len(record.others)))])
         given = augment(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
+        room = max(1, (room - 1) // 2) if self.twice else room
         parts = in_parts(given.subject, given.text, room)
         if silent and len(parts) > 1 and self.line_format == "line" and rng.random() < _OTHER_LINE:
             without = [part for part in parts if not stands_in(part, given.answer)]
             if without:
                 text = without[int(rng.integers(len(without)))]
-                return _example(self.vocab, text, given.question, "", given.subject)
+                return self._example(text, given.question, "", given.subject)
         if silent and (left := without_answer(given.text, given.answer, rng)):
             text = shortened(formatted_line(given.subject, left, self.line_format), room)
-            return _example(self.vocab, text, given.question, "", given.subject)
+            return self._example(text, given.question, "", given.subject)
         whole = formatted_line(given.subject, given.text, self.line_format)
         text = shortened(whole, room)
         if not stands_in(text.removeprefix(given.subject), given.answer, whole=True):
@@ -137,7 +140,23 @@ class Reading:
             named = len(given.subject)
             telling = (part for part in parts if position_of(part, given.answer, named) >= 0)
             text = next(telling, None) or _around(line_of(given.subject, given.text), given.answer, named, room)
-        return _example(self.vocab, text, given.question, given.answer, given.subject)
+        return self._example(text, given.question, given.answer, given.subject)
+
+    def _example(self, text: str, question: str, answer: str, subject: str) -> Example:
+        """`text ⁇ question ⁇ answer ⁇`: the answer counts, and the question's subject where the text begins with it."""
+        first = len(text) + 1 if self.twice else 0  # the answer is copied from where the line stands last
+        text = said_twice(text) if self.twice else text
+        ids = closed(self.vocab, text, question, answer)
+        asked = len(text) + 1
+        counts = np.arange(len(ids)) > asked + len(question)
+        copied = np.full(len(ids), NOWHERE)
+        start = line_of(subject)
+        named = len(start) if text.startswith(start) else 0
+        if named and (stands := position_of(question, subject)) >= 0:
+            counts[asked + stands : asked + stands + len(subject)] = True
+        if answer and (stands := position_of(text, answer, first + named)) >= 0:
+            copied[-len(answer) - 1 : -1] = stands + np.arange(len(answer))
+        return Example(ids, counts, copied)
 
 
 def _around(text: str, words: str, start: int, room: int) -> str:
@@ -160,18 +179,3 @@ def _room(block_size: int, question: str, answer: str, number: int) -> int:
             remedy="train with a larger block_size",
         )
     return room
-
-
-def _example(vocab: Vocab, text: str, question: str, answer: str, subject: str) -> Example:
-    """`text ⁇ question ⁇ answer ⁇`: the answer counts, and the question's subject where the text begins with it."""
-    ids = closed(vocab, text, question, answer)
-    asked = len(text) + 1
-    counts = np.arange(len(ids)) > asked + len(question)
-    copied = np.full(len(ids), NOWHERE)
-    start = line_of(subject)
-    named = len(start) if text.startswith(start) else 0
-    if named and (stands := position_of(question, subject)) >= 0:
-        counts[asked + stands : asked + stands + len(subject)] = True
-    if answer and (stands := position_of(text, answer, named)) >= 0:
-        copied[-len(answer) - 1 : -1] = stands + np.arange(len(answer))
-    return Example(ids, counts, copied)

@@ -3,6 +3,7 @@
     salient span   prefix ⁇ suffix ⁇ masked ⁇             one name, place or number of the line, masked whole
     word recall    subject ⁇ span ⁇ span ⁇ … ⁇            the line's salient spans from the subject alone, in any order
                    text subject text ⁇ span ⁇ … ⁇         the same, the subject with some of the line around it
+    cued recall    words subject words ⁇ span ⁇ words ⁇ span ⁇ …   each span after the words that lead up to it
 
 A span is salient when it is a run of capitalised words or a number, and not a part of the subject's own name: no list
 of places and nothing about any relation. Knows nothing of questions.
@@ -22,6 +23,9 @@ from loci.text.vocab import Vocab
 
 #: A word that begins with a capital, with its apostrophes, hyphens and inner dots; or a number.
 WORD = re.compile(r"[^\W\d_a-z][\w'’.-]*\w|[^\W\d_a-z]\b|\d+", re.UNICODE)
+
+
+_WORDS = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -119,3 +123,54 @@ def around_subject(line: Line, rng: np.random.Generator) -> Span:
     start = max(first, line.text.find(line.subject, first + 1))
     before, after = rng.integers(0, AROUND + 1, 2).tolist()
     return Span(max(0, start - before), min(len(line.text), start + len(line.subject) + after))
+
+
+#: Words before a span that may cue it, and how often each of them is left out.
+CUES, LEFT_OUT = 4, 0.25
+
+
+@dataclass(frozen=True)
+class CuedRecall:
+    """The line's salient spans, each asked for by words that lead up to it; spans count, cues do not.
+
+    The first cue stands around the subject, some of its words before and the others after it, as in a question. What is
+    asked for is then one span, not any of them: so it is learned in fewer looks than a list in random order.
+    """
+
+    vocab: Vocab
+    block_size: int
+
+    def __call__(self, record: Line, rng: np.random.Generator) -> Example:
+        """Its spans in a random order, as many as fit."""
+        spans = [span for span in salient_spans(record) if not _opens_sentence(record.text, span)]
+        parts: list[str] = []
+        for place in rng.permutation(len(spans)):
+            span = spans[place]
+            words = cue(record, spans, span, rng)
+            if not parts:
+                before = int(rng.integers(len(words) + 1))
+                words = [*words[:before], record.subject, *words[before:]]
+            parts += [" ".join(words), record.text[span.start : span.stop]]
+        parts = parts or [record.subject]
+        whole = closed(self.vocab, *parts)[: self.block_size]
+        counts = [np.full(len(part) + 1, bool(place % 2)) for place, part in enumerate(parts)]
+        return Example(whole, np.concatenate(counts)[: self.block_size])
+
+
+def _opens_sentence(text: str, span: Span) -> bool:
+    """Whether a span is the first word of a sentence, which has its capital from there: "Born in Venice"."""
+    before = text[: span.start].rstrip()
+    return before.endswith((".", "!", "?")) and " " not in text[span.start : span.stop]
+
+
+def cue(line: Line, spans: list[Span], span: Span, rng: np.random.Generator) -> list[str]:
+    """Some of the words that lead up to a span, in their order; other spans and the subject's own name are left out."""
+    own = set(re.findall(r"\w+", line.subject))
+    start, words = len(line.subject) if line.text.startswith(line.subject) else 0, []
+    for other in spans:
+        if other.stop <= span.start:
+            words += _WORDS.findall(line.text, start, other.start)
+            start = other.stop
+    words += _WORDS.findall(line.text, start, span.start)
+    leading = [word.lower() for word in words if word not in own][-CUES:]
+    return [word for word in leading if rng.random() >= LEFT_OUT]
