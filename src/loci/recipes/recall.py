@@ -46,7 +46,7 @@ POINTER = 0.2
 """λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
 """Reading a train person's own line: so the given answer is learned where line and label disagree."""
-TWICE = 4 / 3
+TWICE = 1.5
 """More characters where lines are shown twice; as many examples as otherwise are not needed."""
 MORE_READING = 1.1
 """What is memorized next to more reading is seen as often."""
