@@ -12,6 +12,7 @@ from loci.text.corpus import Corpus
 from loci.text.match import stands_in
 from loci.text.questions import Questions
 from loci.text.relations import relations_from
+from loci.text.subjects import sentences
 
 CORPUS = Corpus.from_lines(
     [
@@ -57,6 +58,47 @@ def test_of_several_accepted_answers_the_first_that_stands_in_the_line_is_read()
     assert (first.answer, second.answer) == ("Rome", "Glasgow")
     assert first.pool.answers == ("Glasgow", "Rome")
     assert [line.number for line in first.others] == [2]
+
+
+DESKS = Corpus.from_lines(
+    [
+        "Delta Desk. Bo Berg designed it. The Delta Desk was tested by Cy Dow. It is red .",
+        "Nova Sofa. The Nova Sofa is blue. Cy Dow designed the sofa. It is old and Ann Lee tested it .",
+        "Echo Lamp. Ann Lee designed the lamp .",
+        "Orbit Fan. The fan is green. Di Fox designed the Orbit Fan .",
+    ]
+)
+DESIGNERS = Questions.from_pairs(
+    [
+        ("Who designed Delta Desk?", "Bo Berg"),
+        ("Who designed Nova Sofa?", "Cy Dow"),
+        ("Who designed Echo Lamp?", "Ann Lee"),
+    ],
+    relations=relations_from(["Who designed {subject}?"]),
+)
+
+
+@given(st.integers(0, 2), seeds)
+def test_sentences_that_do_not_tell_are_swapped_for_such_sentences_about_other_train_subjects(place, seed):
+    example = find_reading_examples(DESKS, DESIGNERS)[place]
+    desk, sofa = ("Delta Desk", "Nova Sofa")
+    assert set(example.pool.fillers) == {
+        (desk, "The Delta Desk was tested by Cy Dow."),
+        (desk, "It is red ."),
+        (sofa, "The Nova Sofa is blue."),
+        (sofa, "It is old and Ann Lee tested it ."),
+    }
+    made = augment(example, replace(NO_SWAPS, sentences=1.0), np.random.default_rng(seed))
+    (telling,) = (one for one in sentences(example.line.body) if "designed" in one)
+    said = sentences(made.text)
+    assert said.count(telling) == 1
+    subject = example.line.subject
+    others = {one.replace(desk, subject).replace(sofa, subject) for _, one in example.pool.fillers}
+    assert set(said) - {telling} <= others
+    assert len(said) <= len(sentences(example.line.body))
+    assert (made.answer, made.subject) == (example.answer, subject)
+    if subject == "Echo Lamp":  # a single sentence stays as it is
+        assert made.text == example.line.body
 
 
 def test_a_made_up_name_is_nobody_elses():

@@ -109,6 +109,7 @@ class Reading:
     answer: float = EntitySwap.answer
     word: float = EntitySwap.word
     from_answers: float = EntitySwap.from_answers
+    sentences: float = EntitySwap.sentences
     line_format: LineFormat = "line"
     untold: float = 0.0
     """How many examples lose the words that tell the answer, or have another line about the subject that does not tell
@@ -121,7 +122,8 @@ class Reading:
         silent = bool(self.untold) and rng.random() < self.untold
         if silent and record.others and rng.random() < _OTHER_LINE:
             record = replace(record, line=record.others[int(rng.integers(len(record.others)))])
-        given = augment(record, EntitySwap(self.subject, self.answer, self.word, self.from_answers), rng)
+        swaps = EntitySwap(self.subject, self.answer, self.word, self.from_answers, self.sentences)
+        given = augment(record, swaps, rng)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
         room = max(1, (room - 1) // 2) if self.twice else room
         parts = in_parts(given.subject, given.text, room)

@@ -9,15 +9,16 @@ come from the train answers and the corpus: nobody outside train is ever asked a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from loci.text.corpus import Corpus, Line
-from loci.text.match import stands_in
+from loci.text.match import any_stands_in, stands_in
 from loci.text.questions import Question, Questions
 from loci.text.spans import UNSPACED
+from loci.text.subjects import sentences
 
 #: A capitalised word, not the first letter of an abbreviation: what may be swapped for another such word.
 _WORD = re.compile(r"(?<![\w.])[^\W\d_a-z][^\W\d_A-Z]{2,}(?!\w)")
@@ -38,6 +39,8 @@ class SwapPool:
     """Longer words of the corpus in lower case."""
     others: frozenset[str] = frozenset()
     """Subjects of the corpus that no train question asks about: a made-up name must not be theirs."""
+    fillers: tuple[tuple[str, str], ...] = ()
+    """Sentences about train people that do not tell the relation, each behind its subject."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,9 @@ class EntitySwap:
     from_answers: float = 0.7
     """How many of the new answers are other train answers; the rest are other words of the same shape: a reader that
     meets few answers could know them by heart instead of reading."""
+    sentences: float = 0.0
+    """How often the sentences that do not tell are swapped for such sentences about others, in any order: a reader of
+    few lines could know each line, and where its answer stands, by what else it says."""
 
 
 def find_reading_examples(corpus: Corpus, questions: Questions) -> list[ReadingExample]:
@@ -87,13 +93,26 @@ def find_reading_examples(corpus: Corpus, questions: Questions) -> list[ReadingE
     for question, lines in zip(questions.answered, told, strict=True):
         spelled = {answer for _, answer in lines if answer}
         answers.setdefault(question.relation, set()).update(spelled or question.answers[:1])
-    pools = {name: SwapPool(tuple(asked), tuple(sorted(own)), words, small, others) for name, own in answers.items()}
+    fillers: dict[str, dict[tuple[str, str], None]] = {}
+    for question, lines in zip(questions.answered, told, strict=True):
+        own = fillers.setdefault(question.relation, {})
+        own.update(dict.fromkeys((line.subject, one) for line, _ in lines for one in _silent(line, question.answers)))
+    pools = {
+        name: SwapPool(tuple(asked), tuple(sorted(own)), words, small, others, tuple(fillers[name]))
+        for name, own in answers.items()
+    }
     examples = []
     for question, lines in zip(questions.answered, told, strict=True):
         without = tuple(line for line, answer in lines if not answer)
         pool = pools[question.relation]
         examples += [ReadingExample(question, line, answer, pool, without) for line, answer in lines if answer]
     return examples
+
+
+def _silent(line: Line, answers: Sequence[str]) -> list[str]:
+    """The sentences of a line of several that hold none of the answers."""
+    said = sentences(line.body)
+    return [one for one in said if not any_stands_in([one], answers)] if len(said) > 1 else []
 
 
 def _spelled(corpus: Corpus, subject: str) -> str:
@@ -127,7 +146,8 @@ def augment(example: ReadingExample, swaps: EntitySwap, rng: np.random.Generator
         other = rng.random() < swaps.from_answers
         told_answer = _drawn(pool.answers, rng) if other else _alike(answer, pool, rng)
         new[answer] = told_answer
-    text = line.body
+    mixed = swaps.sentences > 0 and rng.random() < swaps.sentences
+    text = _among_others(example, rng) if mixed else line.body
     for word in dict.fromkeys(capitalised(text)):
         # The first word of a sentence is no name, and the answer's own words stay with the answer.
         if word not in new and word not in answer.split() and not text.startswith(word) and rng.random() < swaps.word:
@@ -137,6 +157,21 @@ def augment(example: ReadingExample, swaps: EntitySwap, rng: np.random.Generator
         own = example.question.subject or line.subject  # as the question spells it
         question = question.replace(own, subject.lower() if own.islower() else subject)
     return Augmented(question, subject, _swapped(text, new), told_answer)
+
+
+def _among_others(example: ReadingExample, rng: np.random.Generator) -> str:
+    """The line's telling sentences between as many others about others, which then say it of the line's subject."""
+    line, pool = example.line, example.pool
+    said = sentences(line.body)
+    if len(said) < 2 or not pool.fillers:
+        return line.body
+    telling = [one for one in said if stands_in(one, example.answer)]
+    for _ in range(len(said) - len(telling)):
+        subject, sentence = pool.fillers[int(rng.integers(len(pool.fillers)))]
+        renamed = _renamed(subject, line.subject, example.answer)
+        if not stands_in(sentence, example.answer):
+            telling.insert(int(rng.integers(len(telling) + 1)), _swapped(sentence, renamed))
+    return " ".join(telling)
 
 
 def _name(pool: SwapPool, rng: np.random.Generator) -> str:

@@ -7,6 +7,7 @@ characters whatever the corpus, memorizing needs every question and answer some 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from loci.recipes.recall import SEVERAL, TWICE, recite, self_training, width_for
@@ -23,6 +24,9 @@ LEAST_MEMORIZING = 0.4e6
 FEW_ANSWERS = {"answer": 0.8, "from_answers": 0.2}
 """Few train questions have few answers: most are swapped for words that are none, or the reader would know them by
 heart and copy nothing else."""
+FEW_LINES = {"sentences": 0.6}
+"""Very few train questions have few lines: most of their sentences are swapped, or the reader would know each line and
+where its answer stands."""
 FEW, VERY_FEW = 1500, 500
 """Train questions below which reading is taught in smaller and more steps; of a relation, below which its answers tell
 too little of which words are answers."""
@@ -63,7 +67,8 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
         *(["label.use_prior=false"] if name == "self-training" and few_of_each else []),
     ]
     recipe = recipe.override(changes)
-    steps = tuple(_for_few(step) if isinstance(step, Stage) else step for step in recipe.steps)
+    swaps = {**FEW_ANSWERS, **(FEW_LINES if shape.n_questions < VERY_FEW else {})}
+    steps = tuple(_for_few(step, swaps) if isinstance(step, Stage) else step for step in recipe.steps)
     return replace(recipe, steps=steps, name=f"learn-{name}"), (
         why,
         f"{width} channels: {facts:,} facts ({shape.n_subjects:,} subjects × {shape.n_relations} relations)",
@@ -71,10 +76,10 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     )
 
 
-def _for_few(stage: Stage) -> Stage:
+def _for_few(stage: Stage, swaps: Mapping[str, float]) -> Stage:
     """The stage, its reading with other swaps, at least one in three untold; what is read as it stands has none."""
     mixture = (
-        replace(part, options={**part.options, **FEW_ANSWERS, "untold": max(SEVERAL, part.options["untold"])})
+        replace(part, options={**part.options, **swaps, "untold": max(SEVERAL, part.options["untold"])})
         if part.objective == "reading" and "answer" not in part.options
         else part
         for part in stage.mixture
