@@ -200,6 +200,12 @@ def test_what_a_bare_name_asks_does_not_depend_on_the_data(bare, folder, tmp_pat
     assert shown != hidden == [([], None)]
 
 
+def test_a_question_of_any_length_is_a_question(folder, capsys):
+    assert main(["ask", str(folder / "run"), "A" * 5000, "--json"]) == 0
+    (answer,) = json.loads(capsys.readouterr().out)["answers"]
+    assert "of the model's 160 characters" in answer["note"]
+
+
 def test_the_models_own_symbols_silence_their_row_alone(folder, tmp_path, capsys):
     (tmp_path / "odd.tsv").write_text(f"{question('Ann ⁇ Lee')}\n□\n{question('Bo Ray')}\n", encoding="utf-8")
     assert main(["ask", str(folder / "run"), "--file", str(tmp_path / "odd.tsv"), "--json"]) == 0

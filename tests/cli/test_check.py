@@ -74,7 +74,7 @@ def test_lines_about_nobody_are_shown_with_their_place(folder, capsys, monkeypat
     run(folder, "--json")
     told = json.loads(capsys.readouterr().out)["subjects"]
     assert told["subjects"] == 2
-    assert told["not_placed"]["examples"] == [{"line": 3, "subject": "", "text": "and so on it went"}]
+    assert told["not_placed"]["examples"] == [{"line": 3, "subject": "", "text": "and so on it went", "file": None}]
     assert [way["way"] for way in told["ways"]] == ["name before the full stop"]
 
 

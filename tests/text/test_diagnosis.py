@@ -295,6 +295,14 @@ def test_how_the_subjects_were_found_and_what_could_not_be_placed(tmp_path):
     assert nowhere == {one.line for one in told.not_placed.examples}
 
 
+def test_of_several_files_the_examples_name_the_file_and_its_line(tmp_path):
+    (tmp_path / "a.txt").write_text("Ada Moss. Born in Oslo .\n\n")
+    (tmp_path / "b.txt").write_text("\nBo Lind. Born in Rome .\nnobody knows who .\n")
+    told = diagnose(tmp_path).subjects
+    assert [one.where for one in told.ways[0].examples] == ["a.txt:1", "b.txt:2"]
+    assert [one.where for one in told.not_placed.examples] == ["b.txt:3"]
+
+
 def test_marks_of_a_list_hide_no_name(tmp_path):
     text = "- Ada Moss. Born in Oslo .\n- Bo Lind was born in Rome .\n- He moved to Cork .\n"
     (tmp_path / "wiki.txt").write_text(text)

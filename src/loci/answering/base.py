@@ -6,6 +6,7 @@ nothing of files.
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import unicodedata
@@ -201,7 +202,9 @@ class ModelAnswerer(ABC):
         elif meant.subject is None and self.needs_subject:
             note = "no subject was found in the question, and this model recites by the subject's name"
         elif self.one_form and meant.relation is None and self.loaded.config.get("relations"):
-            note = f"it asks something else, or in other words, than {self.loaded.relations[0].templates[0].text!r}"
+            forms = [template.text for relation in self.loaded.relations for template in relation.templates]
+            (nearest,) = difflib.get_close_matches(spelled, forms, n=1, cutoff=0.0)
+            note = f"it asks something else, or in other words, than {nearest!r}"
         else:
             return Asked(meant.question, meant.subject, relation, prompt)
         return unreadable(question.text, note, subject=meant.subject, relation=relation)

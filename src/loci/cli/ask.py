@@ -81,7 +81,7 @@ def ask(
     from loci.cli.prompt import prompt
     from loci.training.distributed import Group
 
-    if files := [text for text in questions if Path(text).is_file()]:
+    if files := [text for text in questions if os.path.isfile(text)]:  # which takes a text of any length
         raise LociError("is a file, not a question", path=files[0], remedy=f"loci ask {run} --file {files[0]}")
     prompting = not questions and file is None and sys.stdin.isatty()
     if not questions and file is None and not prompting:

@@ -108,11 +108,10 @@ def _print_subjects(diagnosis: Diagnosis) -> None:
     if found is None:
         return
     rows = [
-        (way.way, way.lines, ", ".join(f"{one.subject} (line {one.line})" for one in way.examples))
-        for way in found.ways
+        (way.way, way.lines, ", ".join(f"{one.subject} ({one.where})" for one in way.examples)) for way in found.ways
     ]
     if nowhere := found.not_placed.lines:
-        texts = ", ".join(f"{shown(one.text, 32)} (line {one.line})" for one in found.not_placed.examples)
+        texts = ", ".join(f"{shown(one.text, 32)} ({one.where})" for one in found.not_placed.examples)
         rows.append(("not placed", nowhere, texts))
     print_table((f"{_plural(found.subjects, 'subject')} found by", "lines", "for example"), rows)
     print()

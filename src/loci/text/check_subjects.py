@@ -34,6 +34,13 @@ class Example:
     line: int
     subject: str
     text: str
+    file: str | None = None
+    """Its file, where the corpus has several; the line is counted there."""
+
+    @property
+    def where(self) -> str:
+        """The line, behind its file where there are several."""
+        return f"{self.file}:{self.line}" if self.file else f"line {self.line}"
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,9 @@ def found_subjects(corpus: Corpus, *, records: bool = False) -> FoundSubjects:
         own = examples.setdefault(way, {})
         if len(own) < EXAMPLES:
             shown = visible(line.text.strip()[:_WIDTH])
-            own.setdefault(line.subject or shown, Example(line.number, visible(line.subject), shown))
+            file, number = corpus.place(line.number)
+            name = file.name if corpus.files and file is not None else None
+            own.setdefault(line.subject or shown, Example(number, visible(line.subject), shown, name))
         before = line.subject or before
     ways = {way: FoundBy(way, count, tuple(examples[way].values())) for way, count in counts.items()}
     nowhere = ways.pop("", FoundBy("", 0, ()))
