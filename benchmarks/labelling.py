@@ -60,7 +60,7 @@ def main(
         run = loci.train(type(recipe)("reader", recipe.model, (stage,)), data, Path(folder) / "run")
         assert data.questions is not None
         readers: list[Reader] = [_reader(data, one, data.questions, use_prior=True) for one in data.relations]
-        jobs = sorted(_jobs(run.loaded, data.lines, readers, set()), key=lambda job: len(job.text))
+        jobs = sorted(_jobs(run.loaded, data.lines, readers, set(), twice=False), key=lambda job: len(job.text))
         texts = [run.vocab.encode(f"{job.text}⁇{job.question}⁇") for job in jobs]
         total = sum(map(len, texts))
         plain, labelling = [], []
