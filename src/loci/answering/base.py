@@ -202,8 +202,8 @@ class ModelAnswerer(ABC):
         elif meant.subject is None and self.needs_subject:
             note = "no subject was found in the question, and this model recites by the subject's name"
         elif self.one_form and meant.relation is None and self.loaded.config.get("relations"):
-            forms = [template.text for relation in self.loaded.relations for template in relation.templates]
-            (nearest,) = difflib.get_close_matches(spelled, forms, n=1, cutoff=0.0)
+            taught = [template.text for relation in self.loaded.relations for template in relation.templates]
+            (nearest,) = difflib.get_close_matches(spelled, taught, n=1, cutoff=0.0)
             note = f"it asks something else, or in other words, than {nearest!r}"
         else:
             return Asked(meant.question, meant.subject, relation, prompt)
