@@ -214,7 +214,7 @@ files = st.one_of(texts, st.binary(), st.lists(st.one_of(texts, st.binary(max_si
 
 
 @settings(max_examples=150)
-@given(files, st.sampled_from(["q.tsv", "q.txt", "q.json", "q_test.jsonl"]))
+@given(files, st.sampled_from(["q.tsv", "q.txt", "q.csv", "q.json", "q_test.jsonl"]))
 def test_a_repaired_file_needs_no_repair(tmp_path_factory, data, name):
     file = tmp_path_factory.mktemp("repair") / name
     file.write_bytes(data)

@@ -51,6 +51,11 @@ KINDS: dict[str, tuple[str, str]] = {
         "a data file needs no mask: correct the line, or leave it if two question marks are meant",
     ),
     "spaces-for-tab": ("spaces or nothing where a tab belongs", "put one tab between question and answer"),
+    "multiline-cell": ("a quoted cell goes over several lines", "write it on one line"),
+    "unclosed-quote": (
+        "a quote is opened and never closed",
+        "close it at the end of its cell, or remove it; a repair leaves the line out",
+    ),
     "joined-rows": ("several questions on one line: a newline is missing", "put each question on its own line"),
     "extra-column": (
         "more than two columns",
