@@ -51,6 +51,7 @@ KINDS: dict[str, tuple[str, str]] = {
         "a data file needs no mask: correct the line, or leave it if two question marks are meant",
     ),
     "spaces-for-tab": ("spaces or nothing where a tab belongs", "put one tab between question and answer"),
+    "tab-in-line": ("a tab inside a line of a text", "put a space there"),
     "multiline-cell": ("a quoted cell goes over several lines", "write it on one line"),
     "unclosed-quote": (
         "a quote is opened and never closed",

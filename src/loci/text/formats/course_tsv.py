@@ -20,6 +20,7 @@ from loci.text.vocab import MASK
 _MASK_FOR_TAB = re.compile(rf"\? *{MASK}")
 _SPACES_FOR_TAB = re.compile(r"(.*?\?) {2,}(\S.*)")
 _OPENING = re.compile(r"[^\W\d_a-z]\w* \w+ ")
+_SPACE_AND_TABS = re.compile(r"[ \t]+")
 _NO_TAB = re.compile(r"(.*\?)(?: (?=[^\s?])|(?=\w))([^?]*)")
 
 
@@ -168,7 +169,20 @@ def _split_at_spaces(notes: Notes, number: int, text: str) -> tuple[str, str] | 
 
 def passages(source: Source, notes: Notes) -> list[Passage]:
     """Every line of a corpus; whom it is about is found later, from all of them together."""
-    return [Passage(number, text) for number, text in enumerate(source.lines(), start=1)]
+    tabs = "\t" in source.text
+    lines = enumerate(source.lines(), start=1)
+    return [Passage(number, _without_tabs(notes, number, text) if tabs else text) for number, text in lines]
+
+
+def _without_tabs(notes: Notes, number: int, line: str) -> str:
+    """A line with spaces for the tabs inside it: only a space after a full stop ends a name there."""
+    before, tab, _ = line.strip().partition("\t")
+    if not tab:
+        return line
+    text = _SPACE_AND_TABS.sub(lambda found: " " if "\t" in found[0] else found[0], line)
+    message = f"a tab after {shown(before.rstrip()[-40:])} is read as a space"
+    notes.warning("tab-in-line", message, number, before=line, after=text, repaired=True)
+    return text
 
 
 TSV = Format("question, tab, answer", (".tsv",), lambda source: True, questions=questions)
