@@ -181,6 +181,24 @@ def test_nothing_is_ever_overwritten(tmp_path):
     assert (tmp_path / "empty" / "q.tsv").is_file()
 
 
+def test_a_nul_next_to_the_corpus_and_in_it_is_named_and_taken_out(tmp_path):
+    folder, out = tmp_path / "data", tmp_path / "out"
+    folder.mkdir()
+    (folder / "wiki.txt").write_text("Ada Moss. Ada Moss was born in Oslo.\nBo Lee. Bo Lee was b\0orn in Rome.\n")
+    (folder / "extra.txt").write_text("Cy Fox. Cy F\0ox was born in Bonn.\n")
+    (folder / "q_train.tsv").write_text("Where was Cy Fox born?\tBonn\n")
+    errors = [(one.path.name, one.line, one.kind) for one in diagnose(folder).findings if one.severity == "error"]
+    assert errors == [("wiki.txt", 2, "control-character"), ("extra.txt", 1, "control-character")]
+    with pytest.raises(LociError, match=r"wiki\.txt:2: contains a NUL byte .*loci check --repair does it"):
+        Corpus.read(folder)
+    repair(folder, out)
+    assert Corpus.read(out).raw == (folder / "wiki.txt").read_text().replace("\0", "") + (
+        "Cy Fox. Cy Fox was born in Bonn.\n"
+    )
+    assert ("extra.txt", "1", "control-character") in [row[:3] for row in changes(out)]
+    assert diagnose(out).changes == ()
+
+
 def test_what_cannot_be_saved_is_said(tmp_path):
     (tmp_path / "q.tsv").write_bytes(b"\0")
     with pytest.raises(LociError, match="nothing in it can be saved"):
@@ -206,7 +224,24 @@ pieces = [
     "question",
     "answer",
 ]
-pieces += ["answers", "London", "x", '"', '""', "[", "]", "{", "}", '["a", "b"]', "\x0b", "\ufeff", "\u2028", "é", "id"]
+pieces += [
+    "answers",
+    "London",
+    "x",
+    '"',
+    '""',
+    "[",
+    "]",
+    "{",
+    "}",
+    '["a", "b"]',
+    "\x0b",
+    "\ufeff",
+    "\u2028",
+    "é",
+    "id",
+    "\0",
+]
 pieces += ['{"question": "a?", "answers": ["b"]}', '{"question": " a⁇", "answer": "b\\n"}', ",", '"sub_label": ']
 pieces += ['{"sub_label": "A", "obj_label": 3, "evidences": [{"considered_sentences": ["□s"]}]}', "question\tanswers\n"]
 texts = st.lists(st.sampled_from(pieces), min_size=1, max_size=25).map(lambda parts: "".join(parts).encode())
