@@ -90,9 +90,12 @@ def relations_from(templates: Iterable[str]) -> tuple[Relation, ...]:
 
 
 def relations_file(path: Path) -> Path | None:
-    """The relations.toml of a folder, or that next to a file; None where there is none."""
-    file = (path if path.is_dir() else path.parent) / RELATIONS_FILE
-    return file if file.is_file() else None
+    """The relations.toml of a folder, or that next to a file, in capitals too; None where there is none."""
+    folder = path if path.is_dir() else path.parent
+    if (file := folder / RELATIONS_FILE).is_file() or not folder.is_dir():
+        return file if file.is_file() else None
+    named = sorted(one for one in folder.iterdir() if one.name.lower() == RELATIONS_FILE)
+    return next((one for one in named if one.is_file()), None)
 
 
 def read_relations(path: Path) -> tuple[Relation, ...]:
