@@ -158,6 +158,19 @@ def test_a_folder_is_copied_with_only_what_was_checked(tmp_path):
     assert diagnose(tmp_path / "out").findings == ()
 
 
+def test_files_of_one_name_are_told_apart_by_their_folder(tmp_path):
+    folder = tmp_path / "data"
+    for split, question in (("train", ADA), ("dev", ALAN)):
+        (folder / split).mkdir(parents=True)
+        (folder / split / "P1.tsv").write_text(f"{question}   London\nWhere was Bo born?\tRome\n")
+    repair(folder, tmp_path / "out")
+    assert [row[:3] for row in changes(tmp_path / "out")] == [
+        (f"{split}/P1.tsv", "1", "spaces-for-tab") for split in ("train", "dev")
+    ]
+    (leak,) = (found for found in diagnose(folder).findings if found.kind == "leak")
+    assert leak.message.endswith("the same on line 2 of train/P1.tsv")
+
+
 def test_a_corpus_from_elsewhere_is_not_copied(tmp_path):
     (tmp_path / "c.txt").write_text("A. Where was a born?")
     (tmp_path / "q.tsv").write_text("Where was A born?  a\n")

@@ -13,7 +13,7 @@ import numpy as np
 
 from loci.errors import LociError
 from loci.text.corpus import Corpus, line_lengths
-from loci.text.findings import Finding, Notes, shown
+from loci.text.findings import Finding, Notes, name_seen_from, shown
 from loci.text.match import any_stands_in, stands_in
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
@@ -247,7 +247,7 @@ def leaks(train: Questions, later: Questions) -> list[Finding]:
         if _asked(row) not in taught:
             continue
         number, answers = taught[_asked(row)]
-        where = f"line {number} of {train.path.name if train.path else 'the train questions'}"
+        where = f"line {number} of {name_seen_from(train.path, later.path) if train.path else 'the train questions'}"
         theirs = shown(" / ".join(sorted(answers)), 40)
         if not row.answers or not answers:
             notes.warning("leak", f"{shown(row.text)} is {theirs if answers else 'asked'} on {where}", row.number)

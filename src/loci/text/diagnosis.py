@@ -57,6 +57,11 @@ class Diagnosis:
         own = {file.path for file in self.files if not file.guest and file.savable}
         return tuple(found for found in self.findings if found.repairable and found.path in own)
 
+    def name_of(self, file: Path) -> str:
+        """The name of a file in the folder that was checked: train/P19.json for one that lies deeper."""
+        inside = file.is_relative_to(self.path) and file != self.path
+        return file.relative_to(self.path).as_posix() if inside else file.name
+
     def unusable(self) -> tuple[Path, ...]:
         """The files with errors, in order."""
         wrong = {found.path for found in self.findings if found.severity == "error"}

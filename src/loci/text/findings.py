@@ -252,6 +252,11 @@ def raise_first_error(findings: Iterable[Finding]) -> None:
     raise LociError(first.message, path=first.path, line=first.line, remedy="; ".join(hints))
 
 
+def name_seen_from(path: Path, other: Path | None) -> str:
+    """The name of a file in a finding about another one, with its folder where that is not the same."""
+    return path.name if other is None or path.parent == other.parent else f"{path.parent.name}/{path.name}"
+
+
 def shown(text: str, width: int = 60) -> str:
     """`text` for a message: quoted, cut to `width`, invisible characters made visible."""
     cut = text if len(text) <= width else text[: width - 1] + "…"
