@@ -94,6 +94,11 @@ def test_relations_toml_may_be_written_in_capitals(folder, tmp_path):
     assert {row.relation for row in Questions.read(folder, split="train")} == {"writer"}
 
 
+def test_a_form_that_relations_toml_gives_twice_is_told(folder):
+    (folder / "relations.toml").write_text('author = "Who wrote {subject}?"\nwriter = "Who wrote {subject}?"\n')
+    assert told(folder) == [("shared-form", "warning", "relations.toml")]
+
+
 DOCUMENTS = (
     'id,title,text\n1,Blue Ponies,"Blue Ponies was written by ""Bo"" Lee, in Rome.\n\nIt burned."\n2,Green Dogs,No.\n'
 )

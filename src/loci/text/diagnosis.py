@@ -17,7 +17,16 @@ from loci.text.check_files import CheckedFile, files_to_check
 from loci.text.check_subjects import FoundSubjects, found_subjects
 from loci.text.compiled import CompiledCorpus
 from loci.text.corpus import Corpus
-from loci.text.crosschecks import leaks, two_roles, unasked, unseen_subjects, untaught, untold, unused_forms
+from loci.text.crosschecks import (
+    leaks,
+    shared_forms,
+    two_roles,
+    unasked,
+    unseen_subjects,
+    untaught,
+    untold,
+    unused_forms,
+)
 from loci.text.figures import figures_by_relation
 from loci.text.findings import SEVERITIES, Finding, Notes, Severity
 from loci.text.layout import Role, no_corpus
@@ -131,7 +140,7 @@ def diagnose(
     asked = read_together(parsed, [*relations, *noted], text.by_subject if text else ())
     notes.found += unused_forms(relations, asked, path)
     if path.is_dir() and (given := relations_file(path)):  # of a single file, those next to it may have the forms
-        notes.found += unused_forms(noted, asked, given)
+        notes.found += unused_forms(noted, asked, given) + shared_forms(noted, given)
     roles = [role for role, _ in question_paths]
     train = [questions for role, questions in zip(roles, asked, strict=True) if role == "train"]
     if not corpus_paths and vocab is None:
