@@ -9,7 +9,7 @@ from loci.text.corpus import Corpus, Line
 from loci.text.diagnosis import diagnose
 from loci.text.repair import write_repaired
 
-plain = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="□⁇\ufeff"))
+plain = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="□⁇\u200b\u2060\ufeff"))
 
 
 def test_lines_keep_text_number_and_subject(tmp_path):
@@ -172,3 +172,24 @@ def test_tabs_are_taken_out_of_a_clean_copy(tmp_path):
     assert (tmp_path / "out" / "wiki.txt").read_text() == TABBED.replace(". \t ", ". ").replace("\t", " ")
     assert (tmp_path / "out" / "repairs.tsv").read_text().count("\ttab-in-line\tRed R") == 2
     assert not diagnose(tmp_path / "out").changes
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\ufeff"])
+def test_characters_of_no_width_are_not_read_and_told(tmp_path, hidden):
+    file = tmp_path / "wiki.txt"
+    text = "Red Roses. Red Roses was written by Ana Lima.\nOld Roses. Old Roses was written by Bo Lee.\n"
+    file.write_text(text.replace("Old", f"Old{hidden}"))
+    corpus = Corpus.read(file)
+    assert corpus.raw == text
+    (found,) = corpus.repairs
+    assert (found.kind, found.line) == ("control-character", 2)
+    assert found.message == f"contains U+{ord(hidden):04X}, which has no width"
+    write_repaired(diagnose(file), tmp_path / "out")
+    assert (tmp_path / "out" / "wiki.txt").read_text() == text
+
+
+def test_the_joiners_that_scripts_need_stay(tmp_path):
+    file = tmp_path / "wiki.txt"
+    file.write_text("Ada. She said می\u200cخواهم and क\u094d\u200dष.\n", encoding="utf-8")
+    assert Corpus.read(file).raw == file.read_text(encoding="utf-8")
+    assert not Corpus.read(file).findings

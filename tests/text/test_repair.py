@@ -254,6 +254,7 @@ pieces += [
     "é",
     "id",
     "\0",
+    "\u200b",
 ]
 pieces += ['{"question": "a?", "answers": ["b"]}', '{"question": " a⁇", "answer": "b\\n"}', ",", '"sub_label": ']
 pieces += ['{"sub_label": "A", "obj_label": 3, "evidences": [{"considered_sentences": ["□s"]}]}', "question\tanswers\n"]

@@ -111,3 +111,5 @@ def test_specials_and_controls_are_told_and_taken_out():
     assert specials_in("a⁇b□c⁇") == "⁇□"
     assert controls_in("a\tb\x0b\u2028") == ["U+000B", "U+2028"]
     assert without_specials("a⁇b\tc\x0bd□") == "ab\tc d"
+    assert controls_in("a\u200bb\u2060\u200c") == ["U+200B", "U+2060"]
+    assert without_specials("a\u200bb\u2060c\ufeff\u200cd") == "abc\u200cd"

@@ -37,7 +37,11 @@ _BEGINS_OTHERWISE = (codecs.BOM_UTF8, *(begin for begin, _ in (*_MAGIC, *_WIDE_M
 LARGEST, LONGEST_LINE = 1 << 29, 1 << 24
 """Bytes of a file and of a line that are read into memory."""
 # Line ends and tabs are not here: a line has no line end in it, and the tab has a meaning.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u2060\ufeff\ud800-\udfff]")
+# Not the joiners U+200C and U+200D: Persian and Hindi are spelled with them.
+ZERO_WIDTH = "\u200b\u2060\ufeff"
+"""Characters that take no room."""
+_ZERO_WIDTH = re.compile(f"[{ZERO_WIDTH}]")
 _SPECIAL = re.compile(f"[{PAD}{MASK}]")
 _UNUSUAL = re.compile(f"[{PAD}{MASK}{_CONTROL.pattern[1:]}")
 _RARE = 20  # one in so many bytes, at most, is NUL or another control character in what is still text
@@ -285,8 +289,14 @@ def controls_in(text: str) -> list[str]:
 
 
 def without_specials(text: str) -> str:
-    """`text` without special symbols; control characters become spaces. Tabs and line ends stay."""
-    return _CONTROL.sub(" ", _SPECIAL.sub("", text))
+    """`text` without special symbols and characters of no width; other control characters become spaces. Tabs and line
+    ends stay."""
+    return _CONTROL.sub(" ", without_zero_width(_SPECIAL.sub("", text)))
+
+
+def without_zero_width(text: str) -> str:
+    """`text` without characters of no width, which nobody sees and which make another word of one."""
+    return _ZERO_WIDTH.sub("", text)
 
 
 def one_line(text: str) -> str:
