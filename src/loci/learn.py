@@ -32,9 +32,10 @@ from loci.report.comparison.page import comparison_report
 from loci.report.page import require_replaceable
 from loci.text.corpus import Corpus
 from loci.text.findings import KINDS
-from loci.text.layout import find_corpora, question_candidates, split_of, unread_files
+from loci.text.layout import find_corpora, question_candidates, split_of
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
+from loci.text.unread import unread
 from loci.text.vocab import Vocab
 from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.plan import Recipe
@@ -147,9 +148,9 @@ def _no_train(folder: Path, questions: Questions | None) -> LociError:
             return LociError(what, path=questions.path, remedy=KINDS["no-answer"][1])
         return LociError(f"{what}: {why.message}", path=why.path, line=why.line, remedy=why.remedy)
     read = [*find_corpora(folder), *(file for _, file in question_candidates(folder))]
-    unread = [file for file in unread_files(folder, read) if split_of(file) == "train"]
-    if unread:
-        return LociError(f"is not read, and {what}", path=unread[0], remedy=KINDS["unread-file"][1])
+    for found in unread(folder, read):
+        if found.path is not None and split_of(found.path) == "train":
+            return LociError(f"is not read, and {what}", path=found.path, remedy=found.remedy)
     remedy = "write some to questions_train.tsv, one a line: question, tab, answer"
     return LociError(what, path=folder, remedy=remedy)
 

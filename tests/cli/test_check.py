@@ -151,3 +151,13 @@ def test_names_with_brackets_are_printed_as_they_are(tmp_path, capsys):
 def test_help_shows_examples(capsys):
     assert run("--help") == 0
     assert "loci check data --repair clean" in capsys.readouterr().out
+
+
+def test_files_are_named_with_the_folder_they_lie_in(tmp_path, capsys):
+    for split, name in (("train", "Ada"), ("dev", "Bo")):
+        (tmp_path / split).mkdir()
+        (tmp_path / split / "P1.tsv").write_text(f"Where was {name} Moss born?   Oslo\n")
+    run(tmp_path)
+    out = capsys.readouterr().out
+    assert "train/P1.tsv:1" in out
+    assert "dev/P1.tsv:1" in out

@@ -89,7 +89,7 @@ def test_an_array_whose_header_is_no_python_is_made_again_also_where_the_manifes
 
 
 def test_what_must_be_put_right_is_read_in_memory(read):
-    for text in (HEADED.replace("\n", "\r\n"), "\ufeff" + HEADED):
+    for text in (HEADED.replace("\n", "\r\n"), "\ufeff" + HEADED, HEADED.replace(". ", ".\t")):
         plain, other = read(text)
         assert type(other) is Corpus
         assert other == plain

@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
+from loci.text.diagnosis import diagnose
+from loci.text.repair import write_repaired
 
-plain = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="□⁇\ufeff"))
+plain = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="□⁇\u200b\u2060\ufeff"))
 
 
 def test_lines_keep_text_number_and_subject(tmp_path):
@@ -138,3 +140,56 @@ def test_the_courses_corpus_is_read_to_the_character(course_data):
     assert corpus.repairs == ()
     assert corpus.about("J. E. P. Aldous")[0].text.startswith("J. E. P. Aldous. Born in Sheffield")
     assert len(corpus.about("George Stone")) == 2
+
+
+TABBED = "Red Roses.\tRed Roses was written by Ana Lima.\nRed Rivers. \t Red Rivers was\twritten by Bo Lee.\n"
+
+
+def test_a_tab_inside_a_line_is_read_as_a_space_and_told(tmp_path):
+    file = tmp_path / "wiki.txt"
+    file.write_text(TABBED + "Old Roses. Old Roses was written by Cy Dow.\t\n")
+    corpus = Corpus.read(file)
+    assert [line.subject for line in corpus] == ["Red Roses", "Red Rivers", "Old Roses"]
+    assert corpus.lines[1].text == "Red Rivers. Red Rivers was written by Bo Lee."
+    assert corpus.raw == "".join(f"{line.text}\n" for line in corpus)
+    told = [(found.line, found.message) for found in corpus.repairs if found.kind == "tab-in-line"]
+    assert told == [
+        (line, f"a tab after «Red {name}.» is read as a space") for line, name in [(1, "Roses"), (2, "Rivers")]
+    ]
+
+
+def test_a_text_without_tabs_inside_is_kept_to_the_character(tmp_path):
+    file = tmp_path / "wiki.txt"
+    text = "\tRed Roses.  Red Roses was written.\n\n  Red Rivers. \t\nOld Roses. It burned."
+    file.write_text(text)
+    assert Corpus.read(file).raw == text
+
+
+def test_tabs_are_taken_out_of_a_clean_copy(tmp_path):
+    file = tmp_path / "wiki.txt"
+    file.write_text(TABBED)
+    write_repaired(diagnose(file), tmp_path / "out")
+    assert (tmp_path / "out" / "wiki.txt").read_text() == TABBED.replace(". \t ", ". ").replace("\t", " ")
+    assert (tmp_path / "out" / "repairs.tsv").read_text().count("\ttab-in-line\tRed R") == 2
+    assert not diagnose(tmp_path / "out").changes
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\ufeff"])
+def test_characters_of_no_width_are_not_read_and_told(tmp_path, hidden):
+    file = tmp_path / "wiki.txt"
+    text = "Red Roses. Red Roses was written by Ana Lima.\nOld Roses. Old Roses was written by Bo Lee.\n"
+    file.write_text(text.replace("Old", f"Old{hidden}"))
+    corpus = Corpus.read(file)
+    assert corpus.raw == text
+    (found,) = corpus.repairs
+    assert (found.kind, found.line) == ("control-character", 2)
+    assert found.message == f"contains U+{ord(hidden):04X}, which has no width"
+    write_repaired(diagnose(file), tmp_path / "out")
+    assert (tmp_path / "out" / "wiki.txt").read_text() == text
+
+
+def test_the_joiners_that_scripts_need_stay(tmp_path):
+    file = tmp_path / "wiki.txt"
+    file.write_text("Ada. She said می\u200cخواهم and क\u094d\u200dष.\n", encoding="utf-8")
+    assert Corpus.read(file).raw == file.read_text(encoding="utf-8")
+    assert not Corpus.read(file).findings

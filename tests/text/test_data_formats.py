@@ -52,6 +52,7 @@ def test_every_format_says_what_it_is():
         "headed tsv",
         "popqa",
         "csv",
+        "csv documents",
         "json",
         "jsonl",
         "documents",

@@ -5,9 +5,12 @@ import pytest
 from loci.errors import LociError
 from loci.text.corpus import Corpus
 from loci.text.diagnosis import diagnose
+from loci.text.findings import Notes
+from loci.text.formats import json_text
 from loci.text.questions import Questions
 from loci.text.relations import relations_from
 from loci.text.repair import write_repaired
+from loci.text.source import Source
 
 FACTS = {"place_of_birth": "Oslo", "date_of_birth": "1900", "place_of_death": "Cork"}
 BORN, DIED = "In which town was {subject} born?", "In which town did {subject} die?"
@@ -149,3 +152,17 @@ def test_headings_and_the_title_again_are_no_lines_of_a_document(tmp_path):
         "Ada Moss. She was born in Oslo.",
         "Ada Moss. #1 is her best song.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"title": "Ada", "text": "She s', 'Unterminated string starting at «"She s»'),
+        ('{"title": "Ada", "text": "She \ts"}', 'Invalid control character at «\\ts"}»'),
+        ('{"title": "Ada", "text": "\\x"}', "Invalid \\escape"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said_to_the_end(line, said):
+    notes = Notes(None)
+    assert not list(json_text.records(Source(None, line), notes))
+    assert [found.message for found in notes.found] == [f"not valid JSON: {said}"]

@@ -7,9 +7,13 @@ from loci.text.layout import (
     find_split,
     question_candidates,
     split_of,
-    unread_files,
     without_split,
 )
+from loci.text.unread import unread
+
+
+def unread_files(folder, read):
+    return [found.path for found in unread(folder, read)]
 
 
 @pytest.fixture

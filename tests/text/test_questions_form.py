@@ -47,3 +47,26 @@ def test_a_spreadsheets_accepted_answers_and_its_extra_cells(tmp_path):
     file.write_text("Where was Ada born?,Oslo\nWhere was Bo born?,Bonn, Germany\n")
     with pytest.raises(LociError, match=r"birth\.csv:2: 2 columns after the question"):
         Questions.read(file)
+
+
+@pytest.mark.parametrize("name", ["q_train.tsv", "q_train.csv"])
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        (("question", "relation", "answr"), "the column answr is not known: answers need the name answer or answers"),
+        (("question", "anwser"), "the column anwser is not known"),
+        (("question", "id", "place", "year"), "the columns place, year are not known"),
+    ],
+)
+def test_a_column_that_is_not_known_is_named_where_answers_are_missing(tmp_path, name, header, said):
+    rows = [header, ("Where was Ada born?", *["Oslo"] * (len(header) - 1))]
+    separator = "\t" if name.endswith("tsv") else ","
+    (tmp_path / name).write_text("".join(f"{separator.join(row)}\n" for row in rows))
+    (error,) = (found for found in diagnose(tmp_path / name).findings if found.severity == "error")
+    assert (error.kind, error.line) == ("no-answer", 1)
+    assert f"no line has an answer, and train questions need one: {said}" in error.message
+
+
+def test_columns_next_to_the_answers_may_have_any_name(tmp_path):
+    (tmp_path / "q_train.tsv").write_text("question\tplace\tanswer\nWhere was Ada born?\tx\tOslo\n")
+    assert {found.kind for found in diagnose(tmp_path / "q_train.tsv").findings} == {"no-corpus"}

@@ -166,14 +166,25 @@ def test_a_hundred_thousand_questions_take_seconds():
             "\n[relations]\nborn = 'Where was {subject} born?'\n",
             ":2: relations: is a table, .* without \\[relations\\]",
         ),
+        (
+            "born = 'Where was {subject} born?'\nwo = 'W\xf6?'\n".encode("cp1252"),
+            ":2: cannot be read: byte 0xf6 is not UTF-8 ",
+        ),
+        ("\ufeff\nborn = 3\n", ":2: born: is neither"),
+        ('a = "Is {subject}?"\n" " = "Who wrote {subject}?"\n', r":2: a relation has no name \(write one before"),
         ("born = 'Where?'\n", ":1: born: a template contains {subject} exactly once"),
         ("born = ['Where was {subject} born?', ' {subject} ']\n", ":1: born: a form is more than {subject} alone"),
     ],
 )
 def test_what_is_wrong_with_relations_toml_names_its_line(tmp_path, text, said):
-    (tmp_path / "relations.toml").write_text(text)
+    (tmp_path / "relations.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(LociError, match=rf"relations\.toml{said}"):
         read_relations(tmp_path)
+
+
+def test_a_byte_order_mark_before_relations_is_no_fault(tmp_path):
+    (tmp_path / "relations.toml").write_text('author = "Who wrote {subject}?"\n', encoding="utf-8-sig")
+    assert [relation.name for relation in read_relations(tmp_path)] == ["author"]
 
 
 def test_a_form_of_the_subject_alone_is_refused():

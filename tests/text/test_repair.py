@@ -158,6 +158,19 @@ def test_a_folder_is_copied_with_only_what_was_checked(tmp_path):
     assert diagnose(tmp_path / "out").findings == ()
 
 
+def test_files_of_one_name_are_told_apart_by_their_folder(tmp_path):
+    folder = tmp_path / "data"
+    for split, question in (("train", ADA), ("dev", ALAN)):
+        (folder / split).mkdir(parents=True)
+        (folder / split / "P1.tsv").write_text(f"{question}   London\nWhere was Bo born?\tRome\n")
+    repair(folder, tmp_path / "out")
+    assert [row[:3] for row in changes(tmp_path / "out")] == [
+        (f"{split}/P1.tsv", "1", "spaces-for-tab") for split in ("train", "dev")
+    ]
+    (leak,) = (found for found in diagnose(folder).findings if found.kind == "leak")
+    assert leak.message.endswith("the same on line 2 of train/P1.tsv")
+
+
 def test_a_corpus_from_elsewhere_is_not_copied(tmp_path):
     (tmp_path / "c.txt").write_text("A. Where was a born?")
     (tmp_path / "q.tsv").write_text("Where was A born?  a\n")
@@ -179,6 +192,24 @@ def test_nothing_is_ever_overwritten(tmp_path):
     (tmp_path / "empty").mkdir()
     repair(tmp_path / "q.tsv", tmp_path / "empty")
     assert (tmp_path / "empty" / "q.tsv").is_file()
+
+
+def test_a_nul_next_to_the_corpus_and_in_it_is_named_and_taken_out(tmp_path):
+    folder, out = tmp_path / "data", tmp_path / "out"
+    folder.mkdir()
+    (folder / "wiki.txt").write_text("Ada Moss. Ada Moss was born in Oslo.\nBo Lee. Bo Lee was b\0orn in Rome.\n")
+    (folder / "extra.txt").write_text("Cy Fox. Cy F\0ox was born in Bonn.\n")
+    (folder / "q_train.tsv").write_text("Where was Cy Fox born?\tBonn\n")
+    errors = [(one.path.name, one.line, one.kind) for one in diagnose(folder).findings if one.severity == "error"]
+    assert errors == [("wiki.txt", 2, "control-character"), ("extra.txt", 1, "control-character")]
+    with pytest.raises(LociError, match=r"wiki\.txt:2: contains a NUL byte .*loci check --repair does it"):
+        Corpus.read(folder)
+    repair(folder, out)
+    assert Corpus.read(out).raw == (folder / "wiki.txt").read_text().replace("\0", "") + (
+        "Cy Fox. Cy Fox was born in Bonn.\n"
+    )
+    assert ("extra.txt", "1", "control-character") in [row[:3] for row in changes(out)]
+    assert diagnose(out).changes == ()
 
 
 def test_what_cannot_be_saved_is_said(tmp_path):
@@ -206,7 +237,25 @@ pieces = [
     "question",
     "answer",
 ]
-pieces += ["answers", "London", "x", '"', '""', "[", "]", "{", "}", '["a", "b"]', "\x0b", "\ufeff", "\u2028", "é", "id"]
+pieces += [
+    "answers",
+    "London",
+    "x",
+    '"',
+    '""',
+    "[",
+    "]",
+    "{",
+    "}",
+    '["a", "b"]',
+    "\x0b",
+    "\ufeff",
+    "\u2028",
+    "é",
+    "id",
+    "\0",
+    "\u200b",
+]
 pieces += ['{"question": "a?", "answers": ["b"]}', '{"question": " a⁇", "answer": "b\\n"}', ",", '"sub_label": ']
 pieces += ['{"sub_label": "A", "obj_label": 3, "evidences": [{"considered_sentences": ["□s"]}]}', "question\tanswers\n"]
 texts = st.lists(st.sampled_from(pieces), min_size=1, max_size=25).map(lambda parts: "".join(parts).encode())
@@ -214,7 +263,7 @@ files = st.one_of(texts, st.binary(), st.lists(st.one_of(texts, st.binary(max_si
 
 
 @settings(max_examples=150)
-@given(files, st.sampled_from(["q.tsv", "q.txt", "q.json", "q_test.jsonl"]))
+@given(files, st.sampled_from(["q.tsv", "q.txt", "q.csv", "q.json", "q_test.jsonl"]))
 def test_a_repaired_file_needs_no_repair(tmp_path_factory, data, name):
     file = tmp_path_factory.mktemp("repair") / name
     file.write_bytes(data)

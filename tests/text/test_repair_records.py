@@ -219,7 +219,11 @@ NESTED = question(2, said=[{"by": "a"}, {"by": "b"}]).replace('"x"', "x")
         ),
         (f"[{question(1)}]\n[{question(2)}]", [1, 2], [(2, "text after the end of the list")]),
         (f"[{question(1)},\n{question(2)}\n", [1, 2], [(2, "the list breaks off: no ] at its end")]),
-        (f"[{question(1)},\n{question(2)[:20]}", [1], [(2, "not valid JSON: Unterminated string starting at")]),
+        (
+            f"[{question(1)},\n{question(2)[:20]}",
+            [1],
+            [(2, 'not valid JSON: Unterminated string starting at «"Where »')],
+        ),
         (f"[{question(1)},\n{'{' * 50_000}\n{question(2)}]", [1, 2], None),
         (f"[{question(1)},\n{question(2, deep=0)[:-2]}{'[' * 50_000}]", [1], [(2, "not valid JSON: cannot be read")]),
     ],

@@ -54,6 +54,23 @@ def test_what_is_no_text_is_called_binary(data):
     assert source.findings[0].severity == "error"
 
 
+def test_a_nul_in_a_text_is_named_with_its_line_and_taken_out():
+    source = decode("Ada Moss sang in Oslo.\r\nBo\0 L\0ee was born in Málaga.\n".encode())
+    assert source.text == "Ada Moss sang in Oslo.\nBo Lee was born in Málaga.\n"
+    (nul,) = (found for found in source.findings if found.kind == "control-character")
+    assert (nul.line, nul.severity, nul.message) == (2, "error", "contains 2 NUL bytes")
+    assert (nul.before, nul.after) == ("Bo\0 L\0ee was born in Málaga.", "Bo Lee was born in Málaga.")
+
+
+@pytest.mark.parametrize("rest", [b"\xff\xfe\x80 no UTF-8" * 9, b"\x01\x02 controls" * 9])
+def test_a_nul_among_what_is_no_text_either_is_binary(rest):
+    assert kinds(decode(b"\0" + rest)) == ["binary"]
+
+
+def test_a_beginning_of_a_text_may_end_within_a_character():
+    assert kinds(decode(("a" * 30 + "\0é").encode()[:-1]))[0] == "control-character"
+
+
 @given(st.binary())
 def test_decoding_never_raises_and_leaves_no_carriage_return(data):
     source = decode(data)
@@ -94,3 +111,5 @@ def test_specials_and_controls_are_told_and_taken_out():
     assert specials_in("a⁇b□c⁇") == "⁇□"
     assert controls_in("a\tb\x0b\u2028") == ["U+000B", "U+2028"]
     assert without_specials("a⁇b\tc\x0bd□") == "ab\tc d"
+    assert controls_in("a\u200bb\u2060\u200c") == ["U+200B", "U+2060"]
+    assert without_specials("a\u200bb\u2060c\ufeff\u200cd") == "abc\u200cd"

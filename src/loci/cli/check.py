@@ -82,7 +82,7 @@ def _print(
     _print_subjects(diagnosis)
     _print_questions(diagnosis)
     for (_, kind), group in itertools.groupby(diagnosis.findings, key=lambda found: (found.severity, found.kind)):
-        _print_kind(console, kind, list(group), everything)
+        _print_kind(console, diagnosis, kind, list(group), everything)
     console.print(_summary(diagnosis), soft_wrap=True)
     if repaired is not None:
         console.print(_repair_summary(repaired, remaining), soft_wrap=True)
@@ -95,7 +95,7 @@ def _print_corpora(diagnosis: Diagnosis) -> None:
             lengths = figures.lengths
             counts = (figures.lines, figures.subjects, figures.no_subject, figures.characters, figures.symbols)
             spread = (lengths.shortest, lengths.median, lengths.p90, lengths.longest) if lengths else ()
-            rows.append((file.path.name, *counts, " · ".join(f"{n:,.0f}" for n in spread)))
+            rows.append((diagnosis.name_of(file.path), *counts, " · ".join(f"{n:,.0f}" for n in spread)))
     names = ("lines", "subjects", "no subject", "characters", "symbols", "length: min · median · p90 · max")
     if rows:
         print_table(("corpus", *names), rows, right=True)
@@ -126,7 +126,7 @@ def _print_questions(diagnosis: Diagnosis) -> None:
             top = f"{figures.top_answer} {_share(figures.top_count, n)}" if figures.top_answer else "–"
             shares = (top, _share(figures.in_own_line, n), _share(figures.taught, n))
             answers = figures.distinct_answers if n else None
-            rows.append((file.path.name, file.role, name or "–", figures.questions, answers, *shares))
+            rows.append((diagnosis.name_of(file.path), file.role, name or "–", figures.questions, answers, *shares))
     forms = {name: templates for file in diagnosis.files for name, templates, _ in file.relations if templates}
     notes = [f"{name}: {' · '.join(templates[:3])}" for name, templates in forms.items()]
     if any(file.questions and file.questions.in_own_line is not None for file in diagnosis.files):
@@ -144,7 +144,7 @@ def _share(count: int | None, total: int) -> str:
     return "–" if count is None or not total else f"{count:,} ({count / total:.1%})"
 
 
-def _print_kind(console: Console, kind: str, group: list[Finding], everything: bool) -> None:
+def _print_kind(console: Console, diagnosis: Diagnosis, kind: str, group: list[Finding], everything: bool) -> None:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -159,7 +159,7 @@ def _print_kind(console: Console, kind: str, group: list[Finding], everything: b
     rows.add_column(overflow="fold")
     shown = group if everything else group[:SHOWN_OF_A_KIND]
     for found in shown:
-        name = found.path.name if found.path else ""
+        name = diagnosis.name_of(found.path) if found.path else ""
         where = f"{name}:{found.line}" if found.line is not None else name
         rows.add_row(
             Text(f"    {where}"), Text(found.message + (" (repaired while reading)" if found.repaired else ""))
@@ -185,7 +185,7 @@ def _summary(diagnosis: Diagnosis) -> Text:
     found = Text(", ").join(counts) if counts else Text("No problems found")
     verdict = ("Everything can be used as it is.", "bold green")
     if not diagnosis.ok:
-        names = ", ".join(path.name for path in diagnosis.unusable()) or str(diagnosis.path)
+        names = ", ".join(map(diagnosis.name_of, diagnosis.unusable())) or str(diagnosis.path)
         errors = (found for found in diagnosis.findings if found.severity == "error")
         refused = next((f" loci learn would refuse: {one.remedy}." for one in errors if one.kind in REFUSED), "")
         verdict = (f"Not usable as it is: {names}.{refused}", "bold red")

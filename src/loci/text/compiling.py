@@ -17,12 +17,12 @@ import numpy as np
 from loci.files import atomic_folder
 from loci.text.formats import corpus_format
 from loci.text.mapped import Array, finish_folder
-from loci.text.source import LARGEST, LONGEST_LINE, Source
+from loci.text.source import LARGEST, LONGEST_LINE, ZERO_WIDTH, Source
 from loci.text.subject_index import subject_key
 from loci.text.subjects import certain_subject, find_subjects
 from loci.text.vocab import MASK, PAD
 
-KIND, FORMAT, ABOUT = "compiled corpus", 4, "corpus.json"
+KIND, FORMAT, ABOUT = "compiled corpus", 5, "corpus.json"
 _BLOCK = 1 << 22
 
 
@@ -100,7 +100,7 @@ def _survey(path: Path) -> tuple[list[str], int, int]:
         characters |= set(text)
         n_characters += len(text)
         n_lines += text.count("\n")
-    if not n_lines or not characters.isdisjoint({PAD, MASK, "\r", "\0", "\ufeff"}):
+    if not n_lines or not characters.isdisjoint({PAD, MASK, "\t", "\r", "\0", *ZERO_WIDTH}):
         raise _NotPlain
     return [PAD, MASK, *sorted(characters)], n_characters, n_lines
 

@@ -263,5 +263,5 @@ def parse_corpus(source: Source) -> ParsedCorpus:
     if not notes.failed and not any(text.strip() for text in texts):
         notes.error("empty", "contains no text")
     clean = tuple(clean_text(lines[place]) for place in note_lines(lines, notes, records=not as_read))
-    raw = source.text if as_read else "".join(f"{text}\n" for text in texts)
+    raw = source.text if as_read and texts == source.lines() else "".join(f"{text}\n" for text in texts)
     return ParsedCorpus(source.path, name, lines, raw, clean, tuple(notes.found))

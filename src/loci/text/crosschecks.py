@@ -5,7 +5,7 @@ Pure functions of what was read. Knows nothing of bytes; counts nothing (`loci.t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from loci.errors import LociError
 from loci.text.corpus import Corpus, line_lengths
-from loci.text.findings import Finding, Notes, shown
+from loci.text.findings import Finding, Notes, name_seen_from, shown
 from loci.text.match import any_stands_in, stands_in
 from loci.text.questions import Question, Questions
 from loci.text.relations import Relation
@@ -96,17 +96,33 @@ def _formless(train: Sequence[Questions]) -> list[Finding]:
     return notes.found
 
 
+def shared_forms(given: Iterable[Relation], path: Path) -> list[Finding]:
+    """A warning for each form that `path` gives to several relations: the last of them would be taken."""
+    notes = Notes(path)
+    _note_shared(_names_by_form(given), notes)
+    return notes.found
+
+
+def _names_by_form(relations: Iterable[Relation]) -> dict[Template, dict[str, None]]:
+    asked: dict[Template, dict[str, None]] = {}
+    for relation in relations:
+        for form in relation.templates:
+            asked.setdefault(form, {})[relation.name] = None
+    return asked
+
+
+def _note_shared(asked: Mapping[Template, Iterable[str]], notes: Notes) -> None:
+    for form, names in asked.items():
+        if len(several := list(names)) > 1:
+            message = f"{shown(form.text)} asks {' and '.join(several)}: nobody can tell which is meant"
+            notes.warning("shared-form", message)
+
+
 def _doubtful_forms(train: Sequence[Questions]) -> list[Finding]:
     """Warnings about a form that asks several relations, and about forms that seem to hold a part of the names."""
     notes = Notes(train[0].path if train else None)
-    asked: dict[Template, dict[str, None]] = {}
-    for relation in (relation for questions in train for relation in questions.relations):
-        for form in relation.templates:
-            asked.setdefault(form, {})[relation.name] = None
-    for form, names in asked.items():
-        if len(names) > 1:
-            message = f"{shown(form.text)} asks {' and '.join(names)}: nobody can tell which is meant"
-            notes.warning("shared-form", message)
+    asked = _names_by_form(relation for questions in train for relation in questions.relations)
+    _note_shared(asked, notes)
     alike: dict[str, list[Template]] = {}
     for form in asked:
         for rest in _but_a_word(form):
@@ -247,7 +263,7 @@ def leaks(train: Questions, later: Questions) -> list[Finding]:
         if _asked(row) not in taught:
             continue
         number, answers = taught[_asked(row)]
-        where = f"line {number} of {train.path.name if train.path else 'the train questions'}"
+        where = f"line {number} of {name_seen_from(train.path, later.path) if train.path else 'the train questions'}"
         theirs = shown(" / ".join(sorted(answers)), 40)
         if not row.answers or not answers:
             notes.warning("leak", f"{shown(row.text)} is {theirs if answers else 'asked'} on {where}", row.number)

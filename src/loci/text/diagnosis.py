@@ -17,14 +17,24 @@ from loci.text.check_files import CheckedFile, files_to_check
 from loci.text.check_subjects import FoundSubjects, found_subjects
 from loci.text.compiled import CompiledCorpus
 from loci.text.corpus import Corpus
-from loci.text.crosschecks import leaks, two_roles, unasked, unseen_subjects, untaught, untold, unused_forms
+from loci.text.crosschecks import (
+    leaks,
+    shared_forms,
+    two_roles,
+    unasked,
+    unseen_subjects,
+    untaught,
+    untold,
+    unused_forms,
+)
 from loci.text.figures import figures_by_relation
 from loci.text.findings import SEVERITIES, Finding, Notes, Severity
-from loci.text.layout import Role, no_corpus, question_suffixes, split_of, unread_files
+from loci.text.layout import Role, no_corpus
 from loci.text.parsed_questions import ParsedQuestions, asked_again, parse_questions, repetitions
 from loci.text.questions import Questions, misfits, read_together
-from loci.text.relations import RELATIONS_FILE, Relation, read_relations
+from loci.text.relations import Relation, read_relations, relations_file
 from loci.text.source import load, without_specials
+from loci.text.unread import unread
 from loci.text.vocab import Vocab
 
 BLOCK_SIZE = 128
@@ -55,6 +65,11 @@ class Diagnosis:
         """The findings that a repaired copy puts right."""
         own = {file.path for file in self.files if not file.guest and file.savable}
         return tuple(found for found in self.findings if found.repairable and found.path in own)
+
+    def name_of(self, file: Path) -> str:
+        """The name of a file in the folder that was checked: train/P19.json for one that lies deeper."""
+        inside = file.is_relative_to(self.path) and file != self.path
+        return file.relative_to(self.path).as_posix() if inside else file.name
 
     def unusable(self) -> tuple[Path, ...]:
         """The files with errors, in order."""
@@ -124,8 +139,8 @@ def diagnose(
     noted = read_relations(path)
     asked = read_together(parsed, [*relations, *noted], text.by_subject if text else ())
     notes.found += unused_forms(relations, asked, path)
-    if path.is_dir():  # of a single file next to them, the others may have the forms
-        notes.found += unused_forms(noted, asked, path / RELATIONS_FILE)
+    if path.is_dir() and (given := relations_file(path)):  # of a single file, those next to it may have the forms
+        notes.found += unused_forms(noted, asked, given) + shared_forms(noted, given)
     roles = [role for role, _ in question_paths]
     train = [questions for role, questions in zip(roles, asked, strict=True) if role == "train"]
     if not corpus_paths and vocab is None:
@@ -141,7 +156,7 @@ def diagnose(
             train = asked
     if path.is_dir():
         read = [*corpus_paths, *(file for _, file in question_paths)]
-        notes.found += _unread(path, read, refused=not any(questions.answered for questions in train))
+        notes.found += unread(path, read, refused=not any(questions.answered for questions in train))
     if text is not None:
         text = text.knowing(name for questions in asked for name in questions.subjects)
         if asked and sound and not isinstance(text, CompiledCorpus):
@@ -173,22 +188,6 @@ def diagnose(
     records = all(file.form != "text" for file in files if file.role == "corpus")
     told = found_subjects(text, records=records) if text is not None else None
     return Diagnosis(path, block_size, tuple(files), _ordered(notes.found, [file.path for file in files]), told)
-
-
-def _unread(folder: Path, read: Sequence[Path], *, refused: bool) -> list[Finding]:
-    """What nobody reads; with `refused` there are no other train questions, and learning says so."""
-    found: list[Finding] = []
-    for file in unread_files(folder, read):
-        notes, split = Notes(file), split_of(file)
-        if split != "questions":
-            message = f"is not read: questions are in files that end in {', '.join(question_suffixes())}"
-            notes.add("error" if refused and split == "train" else "warning", "unread-file", message)
-        elif file.suffix.lower() in question_suffixes():
-            notes.warning("unnamed-split", "is not read: its name has neither train nor dev nor test")
-        else:
-            notes.warning("unread-text", "is not read: few of its lines are sentences")
-        found += notes.found
-    return found
 
 
 def _teaching(asked: Sequence[Questions]) -> str:

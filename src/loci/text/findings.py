@@ -51,10 +51,17 @@ KINDS: dict[str, tuple[str, str]] = {
         "a data file needs no mask: correct the line, or leave it if two question marks are meant",
     ),
     "spaces-for-tab": ("spaces or nothing where a tab belongs", "put one tab between question and answer"),
+    "tab-in-line": ("a tab inside a line of a text", "put a space there"),
+    "multiline-cell": ("a quoted cell goes over several lines", "write it on one line"),
+    "unclosed-quote": (
+        "a quote is opened and never closed",
+        "close it at the end of its cell, or remove it; a repair leaves the line out",
+    ),
     "joined-rows": ("several questions on one line: a newline is missing", "put each question on its own line"),
     "extra-column": (
         "more than two columns",
-        "add a first line that names the columns, such as question, tab, relation, tab, answer; several accepted "
+        "in a .csv, put a cell with a comma of its own in quotes; add a first line that names the columns, such as "
+        "question, tab, relation, tab, answer; several accepted "
         'answers are a JSON list under the name answers: ["Oslo", "Christiania"]; or keep two columns',
     ),
     "repeated-header": ("a header line among the questions", "remove it"),
@@ -106,6 +113,19 @@ KINDS: dict[str, tuple[str, str]] = {
         "a text is not read",
         "write sentences, one document a line; keep lists and questions in other folders or as .tsv",
     ),
+    "unread-form": (
+        "a text is not read: it is of another form",
+        "save it as .txt, one document a line; unpack what is packed",
+    ),
+    "unread-folder": (
+        "texts of a folder in the folder are not read",
+        "move them next to the other files, or give that folder itself",
+    ),
+    "folder-for-file": (
+        "a folder has a name that says a data file",
+        "move the files in it next to the others, or name it otherwise",
+    ),
+    "broken-link": ("a link leads nowhere", "put the file itself there, or remove the link"),
     "joined-texts": ("several files are read as one corpus", "right if all of them are to be learned; else move some"),
     "shared-form": (
         "one form asks several relations",
@@ -148,7 +168,7 @@ KINDS: dict[str, tuple[str, str]] = {
     ),
 }
 
-REFUSED = ("no-form", "untold-relation", "no-corpus", "unread-file")
+REFUSED = ("no-form", "untold-relation", "no-corpus", "unread-file", "folder-for-file", "broken-link")
 """Errors of files that can be read, but not be learned from."""
 
 
@@ -230,6 +250,11 @@ def raise_first_error(findings: Iterable[Finding]) -> None:
     if len(errors) > 1:
         hints.append(f"{len(errors) - 1:,} more: loci check lists them all")
     raise LociError(first.message, path=first.path, line=first.line, remedy="; ".join(hints))
+
+
+def name_seen_from(path: Path, other: Path | None) -> str:
+    """The name of a file in a finding about another one, with its folder where that is not the same."""
+    return path.name if other is None or path.parent == other.parent else f"{path.parent.name}/{path.name}"
 
 
 def shown(text: str, width: int = 60) -> str:

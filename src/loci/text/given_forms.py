@@ -22,6 +22,9 @@ def given_form(text: str) -> Template:
 
 def forms_under(name: str, value: Any) -> list[str]:
     """The texts that a name of the file has."""
+    if not name.strip():
+        remedy = f'write one before the equals sign: author = "Who wrote {SLOT}?"'
+        raise LociError("a relation has no name", remedy=remedy)
     if isinstance(value, dict):
         remedy = f'write name = "Where is {SLOT} made?" at the top of the file, without [{name}]'
         raise LociError("is a table, and relations.toml has none", remedy=remedy)

@@ -7,7 +7,7 @@ themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -59,17 +59,6 @@ def _parted(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def unread_files(folder: Path, read: Collection[Path]) -> list[Path]:
-    """The files of a folder that seem meant to be read, but are not among those read.
-
-    Named for a split, such as q_train.csv; or of texts that are no sentences; or of questions with answers whose name
-    tells no split where other names do. Not what is about the data: README.txt.
-    """
-    texts = set(filter(_is_to_learn, _texts(folder)))
-    others = (file for file in _files(folder) if file not in read and not file.name.endswith(_NO_QUESTIONS))
-    return [file for file in others if split_of(file) != "questions" or file in texts or _has_answers(file)]
-
-
 def corpus_candidates(folder: Path) -> list[Path]:
     """The files that are the corpus together: the one called so first, then all other texts and files of documents.
 
@@ -77,18 +66,19 @@ def corpus_candidates(folder: Path) -> list[Path]:
     nothing else. Records that hold questions too (LAMA's) are the corpus where there is no text.
     """
     texts = _texts(folder)
-    own = [file for file in texts if _is_to_learn(file) and split_of(file) not in ("dev", "test")]
-    prose = [file for file in own if file.name in CORPUS_NAMES or is_prose(_head(file))]
+    own = [file for file in texts if is_to_learn(file) and split_of(file) not in ("dev", "test")]
+    prose = [file for file in own if file.name in CORPUS_NAMES or is_prose(beginning(file))]
     prose.sort(key=lambda file: (*(file.name != name for name in CORPUS_NAMES), file.name))
     suffixes = {one for name, form in FORMATS.items() if form.passages and name != "text" for one in form.suffixes}
     records = [file for file in _files(folder) if file.suffix.lower() in suffixes and _has_passages(file)]
     if found := [*prose, *filter(_is_text_alone, records)]:
         return found
-    unnamed = [file for file in own if split_of(file) == "questions" or not holds_questions(_head(file))]
-    return unnamed or records or [file for file in texts if not holds_questions(_head(file))]
+    unnamed = [file for file in own if split_of(file) == "questions" or not holds_questions(beginning(file))]
+    return unnamed or records or [file for file in texts if not holds_questions(beginning(file))]
 
 
-def _is_to_learn(file: Path) -> bool:
+def is_to_learn(file: Path) -> bool:
+    """Whether the name of a text is not that of one about the data, or of what a model said."""
     return _NOT_TO_LEARN.match(file.name.lower()) is None
 
 
@@ -132,7 +122,12 @@ def question_candidates(folder: Path) -> tuple[tuple[Role, Path], ...]:
 
 def _question_files(folder: Path) -> list[Path]:
     found = (file for file in _files(folder) if file.suffix.lower() in question_suffixes())
-    return [file for file in found if not file.name.endswith(_NO_QUESTIONS) and not _is_text_alone(file)]
+    return [file for file in found if not is_no_question_file(file) and not _is_text_alone(file)]
+
+
+def is_no_question_file(file: Path) -> bool:
+    """Whether a file is one that Loci writes next to the data."""
+    return file.name.endswith(_NO_QUESTIONS)
 
 
 def question_suffixes() -> list[str]:
@@ -145,7 +140,7 @@ def _is_text_alone(file: Path) -> bool:
     forms = [form for name, form in FORMATS.items() if name != "text" and form.passages and not form.questions]
     if not any(file.suffix.lower() in form.suffixes for form in forms):
         return False
-    return corpus_format(_head(file))[1] in forms
+    return corpus_format(beginning(file))[1] in forms
 
 
 def find_corpora(path: str | Path) -> tuple[Path, ...]:
@@ -163,7 +158,7 @@ def no_corpus(folder: Path) -> LociError:
     """What is said of a folder without a corpus; names the files that could have been meant for one."""
     asked = [file for _, file in question_candidates(folder)]
     records = [file for file in _files(folder) if file.suffix.lower() in (".json", ".jsonl") and file not in asked]
-    names = ", ".join(file.name for file in records if not file.name.endswith(_NO_QUESTIONS))
+    names = ", ".join(file.name for file in records if not is_no_question_file(file))
     unread = f": no records with title and text in {names}" if names else ""
     return LociError(f"no corpus in this folder{unread}", path=folder, remedy=KINDS["no-corpus"][1])
 
@@ -213,7 +208,8 @@ def _files(folder: Path) -> list[Path]:
         raise said_by_system(error, folder) from None
 
 
-def _head(file: Path) -> Source:
+def beginning(file: Path) -> Source:
+    """The first lines of a file."""
     try:
         with open(file, "rb") as handle:
             return decode(handle.read(1 << 16), file)
@@ -222,20 +218,20 @@ def _head(file: Path) -> Source:
 
 
 def _has_passages(file: Path) -> bool:
-    return corpus_format(_head(file))[0] != "text"
+    return corpus_format(beginning(file))[0] != "text"
 
 
 def _begins_like_questions(file: Path) -> bool:
-    head = _head(file)
+    head = beginning(file)
     name, _ = question_format(head)
     told = any(sign in head.text for sign in ("?", '"question"')) or has_fields(head, "subject", "relation")
     return name not in _GENERAL or told
 
 
-def _has_answers(file: Path) -> bool:
+def has_answers(file: Path) -> bool:
     """Whether a file of a question file's suffix begins with questions that have answers."""
     if file.suffix.lower() not in question_suffixes() or _is_text_alone(file) or not _begins_like_questions(file):
         return False
-    head = _head(file)
+    head = beginning(file)
     read = question_format(head)[1].questions
     return read is not None and any(row.answers for row in read(head, Notes(file)).rows)

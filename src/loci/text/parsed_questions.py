@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from loci.text.findings import Finding, Notes, shown
+from loci.text.findings import Finding, Notes, name_seen_from, shown
 from loci.text.formats import question_format
 from loci.text.formats.base import Row, Rows
 from loci.text.question import Question
@@ -144,7 +144,8 @@ def repetitions(again: Iterable[tuple[int, Question, Question]]) -> list[Finding
     found: list[Finding] = []
     for _, row, first in again:
         notes = Notes(row.path)
-        where = f"line {first.number} of {first.path.name if first.path is not None else 'another file'}"
+        file = name_seen_from(first.path, row.path) if first.path is not None else "another file"
+        where = f"line {first.number} of {file}"
         if row.answers == first.answers:
             notes.note("duplicate", f"the same as {where}: {shown(row.text, 48)}", row.number, repaired=True)
         else:

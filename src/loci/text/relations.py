@@ -90,9 +90,12 @@ def relations_from(templates: Iterable[str]) -> tuple[Relation, ...]:
 
 
 def relations_file(path: Path) -> Path | None:
-    """The relations.toml of a folder, or that next to a file; None where there is none."""
-    file = (path if path.is_dir() else path.parent) / RELATIONS_FILE
-    return file if file.is_file() else None
+    """The relations.toml of a folder, or that next to a file, in capitals too; None where there is none."""
+    folder = path if path.is_dir() else path.parent
+    if (file := folder / RELATIONS_FILE).is_file() or not folder.is_dir():
+        return file if file.is_file() else None
+    named = sorted(one for one in folder.iterdir() if one.name.lower() == RELATIONS_FILE)
+    return next((one for one in named if one.is_file()), None)
 
 
 def read_relations(path: Path) -> tuple[Relation, ...]:
@@ -106,19 +109,22 @@ def read_relations(path: Path) -> tuple[Relation, ...]:
     try:
         if file.stat().st_size > LARGEST:
             raise ValueError(f"it is over {LARGEST >> 20} MB large")
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")  # some editors write a byte-order mark, which TOML does not know
         data = tomllib.loads(text)
     except (ValueError, RecursionError, OSError) as error:
         remedy = f'it is UTF-8 text with lines like made-in = "Where is {SLOT} made?"'
         at = re.search(r" \(at line (\d+), column \d+\)$", str(error))
         said, line = (str(error)[: at.start()], int(at[1])) if at else (str(error), None)
+        if isinstance(error, UnicodeDecodeError):
+            line = error.object.count(b"\n", 0, error.start) + 1
+            said = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
         raise LociError(f"cannot be read: {said}", path=file, line=line, remedy=remedy) from None
     found = []
     for name, value in data.items():
         try:
             found.append(Relation(name, tuple(map(given_form, forms_under(name, value)))))
         except LociError as error:
-            message, line = f"{name}: {error.message}", line_of(name, text)
+            message, line = f"{name}: {error.message}" if name.strip() else error.message, line_of(name, text)
             raise LociError(message, path=file, line=line, remedy=error.remedy) from None
     return tuple(found)
 

@@ -7,6 +7,7 @@ other are all kept: which one is right cannot be told from the files.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def write_repaired(diagnosis: Diagnosis, out: str | Path) -> Repaired:
     """Write the clean copies and repairs.tsv into `out`, which must not exist or be an empty folder."""
     out = Path(out)
     own = [file for file in diagnosis.files if not file.guest]
-    names = {file.path: _name(file.path, diagnosis.path) for file in own}
+    names = {file.path: diagnosis.name_of(file.path) for file in own}
     copies = {names[file.path]: file.clean for file in own if file.clean is not None}
     lost = tuple(names[file.path] for file in own if file.clean is None)
     if not copies:
@@ -50,22 +51,17 @@ def write_repaired(diagnosis: Diagnosis, out: str | Path) -> Repaired:
         for name, text in copies.items():
             (folder / name).parent.mkdir(exist_ok=True)
             write_text(folder / name, text)
-        write_text(folder / REPAIRS_NAME, changes_table(changes))
+        write_text(folder / REPAIRS_NAME, changes_table(changes, names))
         if relations is not None:  # the questions were read with its forms
             shutil.copyfile(relations, folder / relations.name)
     return Repaired(out, tuple(copies), lost, changes, (relations.name,) if relations is not None else ())
 
 
-def _name(file: Path, checked: Path) -> str:
-    """The name of a file in the folder that was checked: train/P19.json for one that lies deeper."""
-    return file.relative_to(checked).as_posix() if file.is_relative_to(checked) and file != checked else file.name
-
-
-def changes_table(changes: tuple[Finding, ...]) -> str:
-    """The changes as a table: file, line, kind, before, after."""
+def changes_table(changes: tuple[Finding, ...], names: Mapping[Path, str]) -> str:
+    """The changes as a table: file, line, kind, before, after. `names` are those of the clean copies."""
     lines = ["\t".join(_COLUMNS)]
     for change in changes:
-        name = change.path.name if change.path else ""
+        name = names[change.path] if change.path else ""
         after = "(removed)" if change.after is None else change.after
         cells = (name, str(change.line or ""), change.kind, change.before or "", after)
         lines.append("\t".join(map(visible, cells)))

@@ -37,9 +37,14 @@ _BEGINS_OTHERWISE = (codecs.BOM_UTF8, *(begin for begin, _ in (*_MAGIC, *_WIDE_M
 LARGEST, LONGEST_LINE = 1 << 29, 1 << 24
 """Bytes of a file and of a line that are read into memory."""
 # Line ends and tabs are not here: a line has no line end in it, and the tab has a meaning.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u2060\ufeff\ud800-\udfff]")
+# Not the joiners U+200C and U+200D: Persian and Hindi are spelled with them.
+ZERO_WIDTH = "\u200b\u2060\ufeff"
+"""Characters that take no room."""
+_ZERO_WIDTH = re.compile(f"[{ZERO_WIDTH}]")
 _SPECIAL = re.compile(f"[{PAD}{MASK}]")
 _UNUSUAL = re.compile(f"[{PAD}{MASK}{_CONTROL.pattern[1:]}")
+_RARE = 20  # one in so many bytes, at most, is NUL or another control character in what is still text
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _STAND_INS = {PAD: "\ufdd0", MASK: "\ufdd1"}  # no text has them: Unicode keeps them for a program's own use
 _LINE_ENDS_AND_TABS = re.compile("[\t\r\n]+")
@@ -166,9 +171,42 @@ def _decode(data: bytes, notes: Notes) -> str | None:
                 notes.warning("encoding", f"is {name}, read as such", 1, before=name, after="UTF-8", repaired=True)
                 return text
     if b"\0" in data:
-        notes.error("binary", "contains NUL bytes: not text, or UTF-16 without a byte-order mark")
-        return None
+        if not _is_text_but_for_nuls(data):
+            notes.error("binary", "contains NUL bytes: not text, or UTF-16 without a byte-order mark")
+            return None
+        data = _without_nuls(data, notes)
     return _decode_utf8(data, notes)
+
+
+def _is_text_but_for_nuls(data: bytes) -> bool:
+    """Whether few bytes are NUL and the others UTF-8 text, which may break off within a character: of a large file only
+    the beginning is looked at."""
+    if data.count(0) * _RARE > len(data) or _has_controls(data.replace(b"\0", b"")):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _without_nuls(data: bytes, notes: Notes) -> bytes:
+    lines = data.split(b"\n")
+    for place, line in enumerate(lines):
+        if count := line.count(0):
+            lines[place] = line.replace(b"\0", b"")
+            before, after = (
+                one.decode("utf-8", errors="backslashreplace").rstrip("\r") for one in (line, lines[place])
+            )
+            message = f"contains {'a NUL byte' if count == 1 else f'{count:,} NUL bytes'}"
+            notes.error("control-character", message, place + 1, before=before, after=after)
+    return b"\n".join(lines)
+
+
+def _has_controls(data: bytes) -> bool:
+    """Whether too many of the first bytes are control characters for a text."""
+    head = data[: 1 << 16]
+    return sum(byte < 32 and byte not in b"\t\n\r\f" for byte in head) * _RARE > len(head)
 
 
 def _decode_utf8(data: bytes, notes: Notes) -> str | None:
@@ -179,8 +217,7 @@ def _decode_utf8(data: bytes, notes: Notes) -> str | None:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    head = data[: 1 << 16]
-    if sum(byte < 32 and byte not in b"\t\n\r\f" for byte in head) * 20 > len(head):
+    if _has_controls(data):
         notes.error("binary", "most of its bytes are not text")
         return None
     lines = []
@@ -252,8 +289,14 @@ def controls_in(text: str) -> list[str]:
 
 
 def without_specials(text: str) -> str:
-    """`text` without special symbols; control characters become spaces. Tabs and line ends stay."""
-    return _CONTROL.sub(" ", _SPECIAL.sub("", text))
+    """`text` without special symbols and characters of no width; other control characters become spaces. Tabs and line
+    ends stay."""
+    return _CONTROL.sub(" ", without_zero_width(_SPECIAL.sub("", text)))
+
+
+def without_zero_width(text: str) -> str:
+    """`text` without characters of no width, which nobody sees and which make another word of one."""
+    return _ZERO_WIDTH.sub("", text)
 
 
 def one_line(text: str) -> str:

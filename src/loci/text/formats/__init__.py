@@ -7,7 +7,7 @@ come after the general ones, and a plugin's own after all.
 from __future__ import annotations
 
 from loci.registry import Registry
-from loci.text.formats import comma, course_tsv, documents, google_re, records, table
+from loci.text.formats import comma, comma_documents, course_tsv, documents, google_re, records, table
 from loci.text.formats.base import Format
 from loci.text.source import Source
 
@@ -17,6 +17,7 @@ FORMATS.add("tsv", course_tsv.TSV)
 FORMATS.add("headed tsv", table.TABLE)
 FORMATS.add("popqa", table.POPQA)
 FORMATS.add("csv", comma.FORMAT)
+FORMATS.add("csv documents", comma_documents.FORMAT)
 FORMATS.add("json", records.JSON)
 FORMATS.add("jsonl", records.JSONL)
 FORMATS.add("documents", documents.FORMAT)

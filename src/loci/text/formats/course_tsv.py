@@ -14,12 +14,22 @@ from loci.text.findings import Notes, shown
 from loci.text.formats.base import Format, Passage, Row, Rows, filled_lines, note_space
 from loci.text.formats.table import is_header
 from loci.text.packed import Packer, Texts
-from loci.text.source import Source, controls_in, is_plain, note_specials, specials_in, without_specials
+from loci.text.source import (
+    ZERO_WIDTH,
+    Source,
+    controls_in,
+    is_plain,
+    note_specials,
+    specials_in,
+    without_specials,
+    without_zero_width,
+)
 from loci.text.vocab import MASK
 
 _MASK_FOR_TAB = re.compile(rf"\? *{MASK}")
 _SPACES_FOR_TAB = re.compile(r"(.*?\?) {2,}(\S.*)")
 _OPENING = re.compile(r"[^\W\d_a-z]\w* \w+ ")
+_SPACE_AND_TABS = re.compile(r"[ \t]+")
 _NO_TAB = re.compile(r"(.*\?)(?: (?=[^\s?])|(?=\w))([^?]*)")
 
 
@@ -168,7 +178,30 @@ def _split_at_spaces(notes: Notes, number: int, text: str) -> tuple[str, str] | 
 
 def passages(source: Source, notes: Notes) -> list[Passage]:
     """Every line of a corpus; whom it is about is found later, from all of them together."""
-    return [Passage(number, text) for number, text in enumerate(source.lines(), start=1)]
+    odd = any(character in source.text for character in f"\t{ZERO_WIDTH}")
+    lines = enumerate(source.lines(), start=1)
+    return [Passage(number, _legible(notes, number, text) if odd else text) for number, text in lines]
+
+
+def _legible(notes: Notes, number: int, line: str) -> str:
+    """A line without what hides a name: characters of no width, and tabs inside it."""
+    text = without_zero_width(line)
+    if text != line:
+        names = ", ".join(name for name in controls_in(line) if name not in controls_in(text))
+        message = f"contains {names}, which has no width"
+        notes.warning("control-character", message, number, before=line, after=text, repaired=True)
+    return _without_tabs(notes, number, text)
+
+
+def _without_tabs(notes: Notes, number: int, line: str) -> str:
+    """A line with spaces for the tabs inside it: only a space after a full stop ends a name there."""
+    before, tab, _ = line.strip().partition("\t")
+    if not tab:
+        return line
+    text = _SPACE_AND_TABS.sub(lambda found: " " if "\t" in found[0] else found[0], line)
+    message = f"a tab after {shown(before.rstrip()[-40:])} is read as a space"
+    notes.warning("tab-in-line", message, number, before=line, after=text, repaired=True)
+    return text
 
 
 TSV = Format("question, tab, answer", (".tsv",), lambda source: True, questions=questions)

@@ -17,10 +17,10 @@ from loci.text.subjects import sentences
 
 def passages(source: Source, notes: Notes) -> list[Passage]:
     """`Title. sentence` for each sentence of each document, in order."""
-    return [line for record in records(source, notes) for line in _told(notes, record) or ()]
+    return [line for record in records(source, notes) for line in told(notes, record) or ()]
 
 
-def _told(notes: Notes, record: Record) -> list[Passage] | None:
+def told(notes: Notes, record: Record) -> list[Passage] | None:
     """The lines of a document; None where it cannot be used."""
     title, text = record.fields.get("title"), record.fields.get("text")
     if not isinstance(title, str) or not isinstance(text, str) or not without_specials(title).strip():
@@ -52,7 +52,7 @@ def _passages_once(source: Source, notes: Notes) -> list[Passage]:
 
 def _told_if_document(notes: Notes, record: Record) -> list[Passage] | None:
     """The same; a question among documents is no fault."""
-    return _told(notes, record) if "title" in record.fields or "question" not in record.fields else []
+    return told(notes, record) if "title" in record.fields or "question" not in record.fields else []
 
 
 def _row(notes: Notes, record: Record) -> Row | None:
@@ -81,7 +81,7 @@ FORMAT = Format(
     (".jsonl", ".json"),
     lambda source: _has_documents(source) and not _is_asked_about(source),
     passages=passages,
-    clean=lambda source: clean_corpus(source, _told),
+    clean=lambda source: clean_corpus(source, told),
 )
 ASKED = Format(
     "JSON records with title, text, question and answers",

@@ -185,4 +185,7 @@ def _record(notes: Notes, number: int, value: Any, text: str) -> Iterator[Record
 
 
 def _reason(error: Exception) -> str:
-    return f"not valid JSON: {error.msg if isinstance(error, json.JSONDecodeError) else 'cannot be read'}"
+    if not isinstance(error, json.JSONDecodeError):
+        return "not valid JSON: cannot be read"
+    where = f" {shown(error.doc[error.pos : error.pos + 40], 30)}" if error.msg.endswith(" at") else ""
+    return f"not valid JSON: {error.msg.rstrip(': ')}{where}"

@@ -7,6 +7,7 @@ PopQA's has the columns subj, prop, obj, question and possible_answers (a JSON l
 
 from __future__ import annotations
 
+import difflib
 import json
 from dataclasses import replace
 
@@ -27,8 +28,13 @@ def is_header(line: str) -> bool:
     """
     names = _names(line)
     if "question" in names:
-        return len(names) == 1 or not _COLUMN_NAMES.isdisjoint(names)
+        return len(names) == 1 or not _COLUMN_NAMES.isdisjoint(names) or any(map(_is_like_answer, names))
     return all(not set(some).isdisjoint(names) for some in (SUBJECT_FIELDS, RELATION_FIELDS, _ANSWERS))
+
+
+def _is_like_answer(name: str) -> bool:
+    """Whether a name is that of the answers but for a slip: answr, anwsers."""
+    return bool(difflib.get_close_matches(name, ("answer", "answers"), n=1, cutoff=0.8))
 
 
 def has_header(source: Source) -> bool:
@@ -39,10 +45,14 @@ def has_header(source: Source) -> bool:
 
 def questions(source: Source, notes: Notes) -> Rows:
     """The rows below the header."""
-    (_, first), *rest = base.filled_lines(source, notes)
+    (top, first), *rest = base.filled_lines(source, notes)
     # Not stripped as a whole: a leading tab is a column without a name, as data frames write their index.
     header = "\t".join(without_specials(cell).strip() for cell in first.split("\t"))
     names = _names(header)
+    unknown = [name for name in names if name and name != "question" and name not in _COLUMN_NAMES]
+    if unknown and set(_ANSWERS).isdisjoint(names):
+        columns = f"the column {unknown[0]} is" if len(unknown) == 1 else f"the columns {', '.join(unknown[:6])} are"
+        notes.note("no-answer", f"{columns} not known: answers need the name answer or answers", top)
     rows = []
     for number, line in rest:
         if _names(without_specials(line))[: len(names)] == names:
