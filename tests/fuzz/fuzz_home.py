@@ -20,13 +20,22 @@ FORMAT_SAMPLES = {
     "csv": 'question;relation;answers\nWho wrote Emma?;author;"[""Austen"", ""J. Austen""]"\n"Who; if any?";author;"[""X""]"\n',
     "json": '[{"question": "Where was Ana born?", "answers": ["Porto", "Oporto"]}, {"question": "Where was Bo born?", "answers": []}]\n',
     "jsonl": '{"question": "Where was Ana born?", "answer": "Porto", "subject": "Ana"}\n{"question": "Who?", "answers": ["x"]}\n',
+    "csv documents": 'title,text\nAna Lima,"Ana Lima was born in Porto. She sings,\nand more."\nBo,Bo is.\n',
     "documents": '{"title": "Ana Lima", "text": "Ana Lima was born in Porto. She sings.\\nMore."}\n{"title": "Bo", "text": "Bo is."}\n',
     "documents with questions": '{"title": "Ana", "text": "Ana was born in Porto.", "question": "Where was Ana born?", "answer": "Porto"}\n'
     '{"title": "Bo", "text": "Bo is.", "subject": "Bo", "relation": "year", "answer": 1900}\n',
     "google-re": '{"sub_label": "Ana", "obj_label": "Porto", "pred": "/people/person/place_of_birth", "evidences": '
     '[{"considered_sentences": ["Ana was born in Porto."]}], "masked_sentences": ["Ana was born in [MASK]."]}\n',
 }
-SUFFIXES = {"text": ".txt", "tsv": ".tsv", "headed tsv": ".tsv", "popqa": ".tsv", "csv": ".csv", "json": ".json"}
+SUFFIXES = {
+    "text": ".txt",
+    "tsv": ".tsv",
+    "headed tsv": ".tsv",
+    "popqa": ".tsv",
+    "csv": ".csv",
+    "csv documents": ".csv",
+    "json": ".json",
+}
 CONLLU = (
     "# text = I don't go\n1\tI\tI\tPRON\t_\t_\t4\tnsubj\t_\t_\n2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdo\tdo\tAUX\t_\t_\t4\taux\t_\t_\n"
     "3\tn't\tnot\tPART\t_\t_\t4\tadvmod\t_\t_\n4\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n4.1\tx\tx\tX\t_\t_\t_\t_\t_\t_\n\n"
