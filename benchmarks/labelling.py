@@ -4,7 +4,12 @@ A world with several relations, the recall recipes' model after a short training
 readers are. Every prompt `line ⁇ question ⁇` is read by the labeler (spans scored, the best chosen, nothing written)
 and, in turn with it, by a plain forward pass over the same prompts in the same batches. The ratio is the figure.
 
+A reader of a short training is unsure, and more of the words that could be an answer must be scored: with --run and
+--data a reader that was trained is measured, such as a recite run, or the checkpoint of a self-training run in which
+its reading ended.
+
     python benchmarks/labelling.py [--people 300] [--relations 5] [--characters 300000] [--json]
+    python benchmarks/labelling.py --run RUN --data FOLDER [--lines 60]
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import torch
 import tyro
@@ -23,6 +29,9 @@ NAMES = ("birthplace", "birth_year", "occupation", "employer", "death_place")
 
 
 def main(
+    run: Path | None = None,
+    data: Path | None = None,
+    lines: int = 60,
     people: int = 300,
     relations: int = 5,
     characters: int = 300_000,
@@ -33,6 +42,9 @@ def main(
     """Print the two speeds and their ratio.
 
     Args:
+        run: A trained run or checkpoint; without it a reader is trained on a world, shortly.
+        data: The folder that the run learned from.
+        lines: How many of its lines are read.
         people: How many people the world has.
         relations: How many of the five relations are asked for.
         characters: How much the reader learns before.
@@ -41,41 +53,53 @@ def main(
         json: Print JSON.
     """
     import loci
+    from loci.data.prompts import reading_prompt
     from loci.generation.context import reading
     from loci.generation.own_candidates import READ_CHARACTERS
     from loci.pipeline.labelers import Progress
     from loci.pipeline.labelers.read_lines import Reader, _jobs, read_lines
     from loci.pipeline.labelers.self_training import _reader
     from loci.text.world import RelationSpec
+    from loci.training.checkpoint import load_model
     from loci.training.plan import MixtureComponent, Stage
 
     torch.set_num_threads(threads)
     with tempfile.TemporaryDirectory() as folder:
-        asked = tuple(RelationSpec(name, unstated=0.2) for name in NAMES[:relations])
-        world = loci.make_world(Path(folder) / "world", people=people, relations=asked)
-        data = loci.TrainingData.read(world)
-        recipe = loci.recipe("self-training", data)
-        part = MixtureComponent("reading", source="reading-examples")
-        stage = Stage("read", (part,), characters=characters, batch_size=16, optimiser="muon", lr=3e-3, matrix_lr=0.02)
-        run = loci.train(type(recipe)("reader", recipe.model, (stage,)), data, Path(folder) / "run")
-        assert data.questions is not None
-        readers: list[Reader] = [_reader(data, one, data.questions, use_prior=True) for one in data.relations]
-        jobs = sorted(_jobs(run.loaded, data.lines, readers, set(), twice=False), key=lambda job: len(job.text))
-        texts = [run.vocab.encode(f"{job.text}⁇{job.question}⁇") for job in jobs]
+        if run is not None and data is not None:
+            known, loaded = loci.TrainingData.read(data), load_model(run)
+        else:
+            asked = tuple(RelationSpec(name, unstated=0.2) for name in NAMES[:relations])
+            known = loci.TrainingData.read(loci.make_world(Path(folder) / "world", people=people, relations=asked))
+            recipe = loci.recipe("self-training", known)
+            part = MixtureComponent("reading", source="reading-examples")
+            steps: dict[str, Any] = {
+                "characters": characters,
+                "batch_size": 16,
+                "optimiser": "muon",
+                "lr": 3e-3,
+                "matrix_lr": 0.02,
+            }
+            reader = type(recipe)("reader", recipe.model, (Stage("read", (part,), **steps),))
+            loaded, lines = loci.train(reader, known, Path(folder) / "run").loaded, len(known.lines)
+        assert known.questions is not None
+        readers: list[Reader] = [_reader(known, one, known.questions, use_prior=True) for one in known.relations]
+        read = list(known.lines)[:lines]
+        jobs = sorted(_jobs(loaded, read, readers, set(), twice=False), key=lambda job: len(job.text))
+        texts = [reading_prompt(loaded.vocab, job.question, job.text) for job in jobs]
         total = sum(map(len, texts))
         plain, labelling = [], []
         for _ in range(repeats):
             begun = time.perf_counter()
-            with reading(run.model):
+            with reading(loaded.model):
                 left = list(texts)
                 while left:
                     rows = max(1, READ_CHARACTERS // len(left[-1]))
                     batch, left = left[-rows:], left[:-rows]
                     ids = torch.nn.utils.rnn.pad_sequence(list(map(torch.from_numpy, batch)), batch_first=True)
-                    run.model(ids)
+                    loaded.model(ids)
             plain.append(total / (time.perf_counter() - begun))
             begun = time.perf_counter()
-            read_lines(run.loaded, data.lines, readers, set(), Progress())
+            read_lines(loaded, read, readers, set(), Progress())
             labelling.append(total / (time.perf_counter() - begun))
     ratios = [one / other for one, other in zip(labelling, plain, strict=True)]
     result = {
