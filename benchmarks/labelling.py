@@ -1,8 +1,8 @@
 """How fast a corpus is labelled: characters of prompts a second, next to a plain batched forward pass in the same run.
 
-A world with several relations, the recall recipes' model after a short training, so that it is as sure of some words as
-readers are. Every prompt `line ⁇ question ⁇` is read by the labeler (spans scored, the best chosen, nothing written)
-and, in turn with it, by a plain forward pass over the same prompts in the same batches. The ratio is the figure.
+A world with several relations, the recall recipes' model after a short training. Every prompt `line ⁇ question ⁇` is
+read by the labeler (spans scored, the best chosen, nothing written) and, in turn with it, by a plain forward pass over
+the same prompts in the same batches. The ratio is the figure.
 
 A reader of a short training is unsure, and more of the words that could be an answer must be scored: with --run and
 --data a reader that was trained is measured, such as a recite run, or the checkpoint of a self-training run in which
@@ -19,7 +19,6 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import torch
 import tyro
@@ -65,21 +64,19 @@ def main(
 
     torch.set_num_threads(threads)
     with tempfile.TemporaryDirectory() as folder:
-        if run is not None and data is not None:
+        if run is not None:
+            if data is None:
+                raise SystemExit("--run needs --data, the folder that it learned from")
             known, loaded = loci.TrainingData.read(data), load_model(run)
         else:
             asked = tuple(RelationSpec(name, unstated=0.2) for name in NAMES[:relations])
             known = loci.TrainingData.read(loci.make_world(Path(folder) / "world", people=people, relations=asked))
             recipe = loci.recipe("self-training", known)
             part = MixtureComponent("reading", source="reading-examples")
-            steps: dict[str, Any] = {
-                "characters": characters,
-                "batch_size": 16,
-                "optimiser": "muon",
-                "lr": 3e-3,
-                "matrix_lr": 0.02,
-            }
-            reader = type(recipe)("reader", recipe.model, (Stage("read", (part,), **steps),))
+            stage = Stage(
+                "read", (part,), characters=characters, batch_size=16, optimiser="muon", lr=3e-3, matrix_lr=0.02
+            )
+            reader = type(recipe)("reader", recipe.model, (stage,))
             loaded, lines = loci.train(reader, known, Path(folder) / "run").loaded, len(known.lines)
         assert known.questions is not None
         readers: list[Reader] = [_reader(known, one, known.questions, use_prior=True) for one in known.relations]

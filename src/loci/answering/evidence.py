@@ -109,8 +109,7 @@ class EvidenceIndex:
     ) -> Evidence:
         marks = tuple(spans_of(line.text, answer))
         file, number = self.corpus.place(line.number)
-        name = file.name if file is not None and self.corpus.files else None
-        return Evidence(number, line.subject, line.text, found_by, score, marks, name)
+        return Evidence(number, line.subject, line.text, found_by, score, marks, file.name if file else None)
 
     @cached_property
     def _index(self) -> tuple[list[Line], Any]:

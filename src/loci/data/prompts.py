@@ -4,6 +4,7 @@
     reading           line ⁇ question ⁇ answer ⁇     asked with: line ⁇ question ⁇; the line once, or twice
     memorize          subject. text ⁇                asked with: subject.␣
     word-recall       subject ⁇ span ⁇ span ⁇ … ⁇
+    cued-recall       words subject words ⁇ span ⁇ words ⁇ span ⁇ …
     salient-span      prefix ⁇ suffix ⁇ masked ⁇
 
 Objectives make training examples of these forms and answerers ask with their beginnings, so the two never differ. An

@@ -51,8 +51,7 @@ TWICE = 1.5
 MORE_READING = 1.1
 """What is memorized next to more reading is seen as often."""
 RECITE_READING = 1.5e6, 2.5e6
-"""Characters that are read before lines are memorized: for one relation, and for several, where too short a reader
-takes any place for the one that is asked for."""
+"""Characters read before lines are memorized: for one relation, and, times √n, for n that must be told apart."""
 LONGEST_LINE = 320
 """Characters of a line that are recited: what a question is asked about next to it must fit into the block too."""
 

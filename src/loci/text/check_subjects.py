@@ -78,8 +78,8 @@ def found_subjects(corpus: Corpus, *, records: bool = False) -> FoundSubjects:
         if len(own) < EXAMPLES:
             shown = visible(line.text.strip()[:_WIDTH])
             file, number = corpus.place(line.number)
-            name = file.name if corpus.files and file is not None else None
-            own.setdefault(line.subject or shown, Example(number, visible(line.subject), shown, name))
+            example = Example(number, visible(line.subject), shown, file.name if file else None)
+            own.setdefault(line.subject or shown, example)
         before = line.subject or before
     ways = {way: FoundBy(way, count, tuple(examples[way].values())) for way, count in counts.items()}
     nowhere = ways.pop("", FoundBy("", 0, ()))

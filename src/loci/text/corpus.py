@@ -123,11 +123,10 @@ class Corpus:
         return cls(None, made, "".join(f"{text}\n" for text in texts))
 
     def place(self, number: int) -> tuple[Path | None, int]:
-        """The file of the line with this number, and its number there."""
-        for file, before in reversed(self.files):
-            if number > before:
-                return file, number - before
-        return self.path, number
+        """Of several files the one with the line of this number, and its number there; else no file and the number."""
+        return next(
+            ((file, number - before) for file, before in reversed(self.files) if number > before), (None, number)
+        )
 
     def knowing(self, subjects: Iterable[str]) -> Corpus:
         """The same corpus, its subjects as these are spelled.
