@@ -27,6 +27,10 @@ def parsed(text: str) -> Any:
         return text.strip()
 
 
+WORDS = {"float": "a number", "int": "a whole number", "str": "text", "bool": "true or false", "array": "a list"}
+"""What types are called where people write them."""
+
+
 def to_dict(value: Any) -> dict[str, Any]:
     """Plain data of a dataclass."""
     data: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(value)))
@@ -57,7 +61,8 @@ def coerce(value: Any, hint: Any, where: str) -> Any:
         if typing.get_origin(hint) is Literal:
             raise LociError(f"{where} must be one of {', '.join(typing.get_args(hint))}, it is {value!r}") from None
         wanted = str(error).replace("`", "").partition(" - at ")[0].removeprefix("Expected ").partition(", got")[0]
-        raise LociError(f"{where} must be {wanted}, it is {value!r:.60}") from None
+        kinds = [WORDS.get(kind, kind) for kind in wanted.split(" | ")]
+        raise LociError(f"{where} must be {' or '.join(kinds)}, it is {value!r:.60}") from None
 
 
 def require_finite(value: Any, where: str) -> None:
