@@ -100,11 +100,12 @@ def split_step(
     equal: bool = False,
     width: int | None = None,
 ) -> StepBatches:
-    """A process's examples of a step in `accumulate` parts of neighbours (which are of like length).
+    """A process's examples of a step in `accumulate` parts of like length, so that little of a part is padding.
 
     `rows` is the number of the step's examples over all processes. Parts without a target are left out, or (`equal`)
     are idle, so that every process has as many parts.
     """
+    own = sorted(own, key=len) if accumulate > 1 else own
     bounds = [len(own) * part // accumulate for part in range(accumulate + 1)]
     slices = [own[start:stop] for start, stop in itertools.pairwise(bounds) if start < stop]
     parts = [batch for part in slices if (batch := collate(part, width=width)).n_targets]

@@ -24,6 +24,8 @@ WARMUP_TOKENS = 512 * 20
 DEFECTIVE_END = 200
 """The epochs after which the 2021–23 schedule believes to be done."""
 FINETUNE_EPOCHS = {"after pretraining": 10, "from scratch": 75}
+PARTS = 4
+"""A batch in file order has lines of all lengths, half of it padding; in parts of like length it has little."""
 
 FIXES = {
     "decay": "only the weights of matrix products decay, not embeddings, positions and norms",
@@ -76,6 +78,7 @@ def _stage(
         epochs=epochs,
         time_share=time_share,
         batch_size=batch_size,
+        accumulate=PARTS,
         shuffle=False,
         lr=lr,
         decay_groups="matrices" if "decay" in fix else "all-but-biases",

@@ -106,7 +106,8 @@ class Stage:
     pool: int = 1
     """How many batches are sorted by length together, so that little of a batch is padding."""
     accumulate: int = 1
-    """A step's batch is worked through in this many parts; the gradient is that of the whole, the memory of a part."""
+    """A step's batch is worked through in this many parts of like length: the gradient is that of the whole, the memory
+    that of a part, and less of it is padding."""
     batch_warmup: int = 0
     """Steps until the batch has its full size. Steps, not a share of the budget: a batch depends on the step alone."""
     batch_start: float = 0.25
