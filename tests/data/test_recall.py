@@ -26,6 +26,8 @@ def test_spans_are_capitalised_runs_and_numbers_without_the_subjects_own_name():
     assert words(CORPUS.lines[0], runs=False) == ["3", "May", "1901", "Rome", "Italy", "New", "York"]
     assert words(CORPUS.lines[1]) == ["He", "Øresund", "1999"]
     assert words(CORPUS.lines[2]) == []
+    dated = Line(1, "Ann", "Ann (3 May 1901 Rome -- 1 June 1950 New York 12) sang .")
+    assert words(dated) == ["3 May 1901", "Rome", "1 June 1950", "New York 12"]  # a year ends a run
 
 
 @given(st.sampled_from(CORPUS.lines), st.integers(0, 10**6), st.integers(48, 200))

@@ -5,8 +5,9 @@
                    text subject text ⁇ span ⁇ … ⁇         the same, the subject with some of the line around it
     cued recall    words subject words ⁇ span ⁇ words ⁇ span ⁇ …   each span after the words that lead up to it
 
-A span is salient when it is a run of capitalised words or a number, and not a part of the subject's own name: no list
-of places and nothing about any relation. Knows nothing of questions.
+A span is salient when it is a run of capitalised words and numbers, and not a part of the subject's own name: no list
+of places and nothing about any relation. A year ends a run: "3 March 1822 Rome" is a date and a place. Knows nothing of
+questions.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ WORD = re.compile(r"[^\W\d_a-z][\w'’.-]*\w|[^\W\d_a-z]\b|\d+", re.UNICODE)
 
 
 _WORDS = re.compile(r"\w+")
+_ENDS_IN_YEAR = re.compile(r"\b\d{4}$")
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ def salient_spans(line: Line, *, runs: bool = True) -> list[Span]:
         word = match.group()
         if not (word[0].isupper() or word[0].isdigit()) or own & set(re.findall(r"\w+", word)):
             continue
-        last = spans[-1] if spans else None
-        if runs and last is not None and line.text[last.stop : match.start()] == " ":
+        last = spans[-1] if runs and spans and line.text[spans[-1].stop : match.start()] == " " else None
+        if last is not None and not _ENDS_IN_YEAR.search(line.text[last.start : last.stop]):
             spans[-1] = Span(last.start, match.end())
         else:
             spans.append(Span(match.start(), match.end()))

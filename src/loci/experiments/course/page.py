@@ -26,9 +26,9 @@ FUNNEL = (
     "lists it after the name. *Answered rightly*: the question reaches it. Each step keeps what passed all before it."
 )
 MODEL = (
-    "Of the rows that read the corpus, {spans} mask one name, place or number of a line. The others mask all of a line "
-    "but the name, alone or with a few characters around it, and ask for its words one by one: `name⁇word⁇word⁇…`. The "
-    "perceiver as published has only those. The models are smaller than the published one and differ from it in more "
+    "Of the rows that read the corpus, {spans} mask one name, place or date of a line. The others mask all of a line "
+    "but the name and the words that lead up to such spans, and ask for them one by one: `words name words⁇span⁇words⁇"
+    "span⁇…`. The perceiver as published is asked for the line's words by the name alone. The models are smaller than the published one and differ from it in more "
     "than their attention: ReLU² for GELU, normalised queries and keys (not in *folded*), no dropout, and Muon for "
     "AdamW."
 )
