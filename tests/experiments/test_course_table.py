@@ -67,7 +67,7 @@ def test_the_table_is_made_once_and_has_its_page(tmp_path: Path) -> None:
         "What does a made-up answer cost?",
         "unseen name",
         "5.0–6.2 % (reports)",
-        "name⁇word⁇word⁇…",
+        "words name words⁇span⁇",
         "ReLU²",
         f"right about {100 * scratch['taught']['successes'] / 12:.1f} % (",
         "t = 0.75",

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from loci.model.kernels import affine, affine_parts, perceptron, picked, unit_rms
+from loci.model.kernels import Dropout, affine, affine_parts, dropped, perceptron, picked, unit_rms
 
 ACTIVATE: dict[str, Any] = {
     "gelu": F.gelu,
@@ -118,3 +118,31 @@ def test_unit_vectors_of_narrow_numbers_and_zeros():
     out.sum().backward()
     assert out.abs().sum() == 0
     assert torch.isfinite(zero.grad).all()
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.1, 0.25, 0.9]), st.lists(st.integers(0, 5), max_size=3))
+def test_dropout_keeps_numbers_scaled_and_sends_gradients_where_it_kept_them(seed, share, shape):
+    x = torch.rand(shape, dtype=torch.float64).add(0.5).requires_grad_()
+    torch.manual_seed(seed)
+    out = dropped(x, share)
+    torch.manual_seed(seed)
+    assert torch.equal(out, dropped(x, share))  # what is drawn hangs on the generator alone: a run resumes
+    scale = torch.where(out == 0, 0.0, 1 / (1 - share)).double()
+    torch.testing.assert_close(out, x * scale, rtol=1e-3, atol=0)
+    (gradient,) = torch.autograd.grad(out.sum(), x)
+    torch.testing.assert_close(gradient, scale, rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_dropout_drops_its_share_everywhere_alike_and_nothing_outside_training(share):
+    torch.manual_seed(0)
+    x = torch.ones(1000, 400)
+    out = dropped(x, share)
+    lost = (out == 0).double()
+    assert float(lost.mean()) == pytest.approx(share, abs=0.003)  # five standard deviations at most
+    assert float(lost.mean(0).std()) == pytest.approx((share * (1 - share) / 1000) ** 0.5, rel=0.2)
+    assert float((lost[:, ::4] * lost[:, 1::4]).mean()) == pytest.approx(share**2, abs=0.005)  # of one draw, apart
+    assert float(out.mean()) == pytest.approx(1, abs=0.01)
+    layer = Dropout(share)
+    assert not torch.equal(layer(x), x)
+    assert layer.eval()(x) is x

@@ -8,7 +8,7 @@ from loci.model.attention import ATTENTIONS, Attention
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout_cost, keep, linear, total
-from loci.model.kernels import perceptron
+from loci.model.kernels import Dropout, perceptron
 from loci.model.positions import Positions
 from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap, inside, show
@@ -45,7 +45,7 @@ class MLP(nn.Module):
         self.up = nn.Linear(config.n_embd, 4 * config.n_embd)
         self.activation = config.activation
         self.down = nn.Linear(4 * config.n_embd, config.n_embd)
-        self.drop = nn.Dropout(config.resid_pdrop)
+        self.drop = Dropout(config.resid_pdrop)
 
     def forward(self, x: BTC) -> BTC:
         """Each position by itself."""

@@ -55,5 +55,5 @@ def linear(length: int, n_in: int, n_out: int, *, bias: bool = True, keeps_input
 
 
 def dropout_cost(numbers: int, share: float) -> Cost:
-    """Dropout keeps what it multiplied with."""
-    return keep(numbers) if share else Cost()
+    """Dropout keeps which numbers it kept."""
+    return keep(0, flags=numbers) if share else Cost()

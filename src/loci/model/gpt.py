@@ -16,6 +16,7 @@ from loci.errors import LociError
 from loci.model.block import make_norm
 from loci.model.cache import Cache, Clock
 from loci.model.config import GPTConfig
+from loci.model.kernels import Dropout
 from loci.model.positions import POSITIONS
 from loci.model.shapes import BTC
 from loci.model.tap import Tap, Trace, show
@@ -41,7 +42,7 @@ class GPT(nn.Module):
             self.tok_emb = nn.Embedding(config.vocab_size, config.n_embd)
             self.val_emb = nn.Embedding(config.vocab_size, config.n_embd) if config.value_embeddings else None
             self.positions = POSITIONS[config.positions](config)
-            self.drop = nn.Dropout(config.embd_pdrop)
+            self.drop = Dropout(config.embd_pdrop)
             self.trunk = TRUNKS[config.trunk](config, self.positions)
             self.ln_f = make_norm(config)
             self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)

@@ -67,6 +67,28 @@ def picked(x: Float[Tensor, "*N C"], wanted: Bool[Tensor, "*N"]) -> Float[Tensor
     return out
 
 
+def dropped(x: Float[Tensor, "*N"], share: float) -> Float[Tensor, "*N"]:
+    """`F.dropout(x, share)` in training; the share in steps of 1/65,536.
+
+    PyTorch draws number by number, in one thread: in the course's model a fifth of a step on two cores. Here one draw
+    serves four numbers.
+    """
+    if not share:
+        return x
+    if x.device.type != "cpu":
+        return F.dropout(x, share)
+    out: Tensor = _Dropped.apply(x, share)  # type: ignore[no-untyped-call]
+    return out
+
+
+class Dropout(nn.Dropout):
+    """`nn.Dropout`, faster on a processor."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """In training some numbers are zero and the others larger."""
+        return dropped(x, self.p) if self.training else x
+
+
 def _worth_it(x: Tensor) -> bool:
     """Only a processor's own products with gradients are written out here; the rest is PyTorch's."""
     return torch.is_grad_enabled() and x.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
@@ -199,3 +221,24 @@ class _Picked(torch.autograd.Function):
         # No row is picked twice, so rows are written; PyTorch, which cannot know, adds them one by one.
         spread.view(-1, ctx.shape[-1])[rows] = gradient
         return spread, None
+
+
+DRAWN = 1 << 16
+
+
+class _Dropped(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, share: float) -> Tensor:
+        least = round(share * DRAWN)
+        draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(1 << 63), None)
+        kept = (draws.view(torch.int16)[: x.numel()] >= least - DRAWN // 2).view(x.shape)
+        ctx.save_for_backward(kept)
+        ctx.scale = DRAWN / (DRAWN - least)
+        out: Tensor = (x * kept).mul_(ctx.scale)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (kept,) = ctx.saved_tensors
+        return (gradient * kept).mul_(ctx.scale), None

@@ -24,7 +24,7 @@ WARMUP_TOKENS = 512 * 20
 DEFECTIVE_END = 200
 """The epochs after which the 2021–23 schedule believes to be done."""
 FINETUNE_EPOCHS = {"after pretraining": 10, "from scratch": 75}
-PARTS = 4
+PARTS = 8
 """A batch in file order has lines of all lengths, half of it padding; in parts of like length it has little."""
 
 FIXES = {

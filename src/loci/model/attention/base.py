@@ -21,7 +21,7 @@ from loci.errors import LociError
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
-from loci.model.kernels import unit_rms
+from loci.model.kernels import Dropout, dropped, unit_rms
 from loci.model.positions import Positions
 from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
 from loci.model.tap import Tap, show
@@ -171,18 +171,18 @@ def attend(
     dropout: float = 0.0,
     tap: Tap | None = None,
 ) -> BHTE:
-    """softmax(scale · q·k) v: PyTorch's fused kernel, or the explicit softmax where there is a tap.
+    """softmax(scale · q·k) v: PyTorch's fused kernel, or the explicit softmax where there is a tap or dropout.
 
     A mask of None with `is_causal` is the square causal one; without, everything is visible.
     """
-    if tap is None:
+    if tap is None and not (dropout and q.device.type == "cpu"):
         return F.scaled_dot_product_attention(
             q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal, scale=scale
         )
     if is_causal:
         mask = causal_mask(q.shape[2], q.device)
-    scores = q @ k.transpose(-2, -1) * scale
-    return mix(scores if mask is None else scores.masked_fill(~mask, -torch.inf), v, dropout=dropout, tap=tap)
+    scores = q * scale @ k.transpose(-2, -1)
+    return mix(scores if mask is None else scores.masked_fill_(~mask, -torch.inf), v, dropout=dropout, tap=tap)
 
 
 def mix(scores: Float[Tensor, "b H T S"], v: BHSE, *, dropout: float, tap: Tap | None) -> BHTE:
@@ -190,7 +190,7 @@ def mix(scores: Float[Tensor, "b H T S"], v: BHSE, *, dropout: float, tap: Tap |
     weights = scores.softmax(-1)
     if tap is not None:
         weights = tap("pattern", weights.expand(len(v), -1, -1, -1))
-    return show(tap, "head_out", F.dropout(weights, dropout) @ v)
+    return show(tap, "head_out", dropped(weights, dropout) @ v)
 
 
 def self_attend(
@@ -215,7 +215,7 @@ class ScoredAttention(Attention):
         super().__init__(config, positions)
         self.value = nn.Linear(config.n_embd, config.n_embd)
         self.proj = nn.Linear(config.n_embd, config.n_embd)
-        self.resid_drop = nn.Dropout(config.resid_pdrop)
+        self.resid_drop = Dropout(config.resid_pdrop)
 
     @abstractmethod
     def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "b2 H T S"]:
@@ -240,7 +240,7 @@ def scored_cost(config: GPTConfig, length: int) -> Cost:
         keep(length * d),
         products(length, length, d),
         keep(pairs, flags=length * length),
-        keep(2 * pairs) if config.attn_pdrop else Cost(),  # what dropout multiplied with, and its result
+        keep(pairs, flags=pairs) if config.attn_pdrop else Cost(),  # what dropout left, and where
         linear(length, d, d),
         dropout_cost(length * d, config.resid_pdrop),
         value_mix_cost(config, length),

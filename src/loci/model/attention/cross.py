@@ -15,6 +15,7 @@ from loci.model.attention.base import VALUE_MIX_START, Heads, Temperature, atten
 from loci.model.attention.dot import attend_cost, query_key_cost
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout_cost, keep, linear, total
+from loci.model.kernels import Dropout
 from loci.model.positions import Positions
 from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
 from loci.model.tap import Tap
@@ -28,13 +29,14 @@ class CrossAttention(Heads):
         """(ℓ + s)·2d² for the projections, 2ℓsd for scores and sums. The mask is kept, the weights are not."""
         d = config.n_embd
         meet = config.n_head * config.query_width
+        fused = config.attn_pdrop == 0  # if not, `attend_cost` counts queries and mask
         return total(
             linear(length, d, meet, keeps_input=keeps_input),
             linear(context, d, meet + d),
-            keep(length * meet + context * (meet + d)),
+            keep(length * meet * fused + context * (meet + d)),
             query_key_cost(config, length, context),
             attend_cost(config, length, context),
-            keep(length * context),
+            keep(length * context * fused),
             linear(length, d, d),
             dropout_cost(length * d, config.resid_pdrop),
         )
@@ -46,7 +48,7 @@ class CrossAttention(Heads):
         self.query = nn.Linear(config.n_embd, meet)
         self.key_value = nn.Linear(config.n_embd, sum(self.widths))
         self.proj = nn.Linear(config.n_embd, config.n_embd)
-        self.resid_drop = nn.Dropout(config.resid_pdrop)
+        self.resid_drop = Dropout(config.resid_pdrop)
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
         if embeds_values and config.value_embeddings:
             self.value_mix = nn.Parameter(torch.tensor(VALUE_MIX_START))

@@ -12,7 +12,7 @@ from loci.model.attention.base import Attention, Temperature, positions_of, self
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
-from loci.model.kernels import affine, affine_parts
+from loci.model.kernels import Dropout, affine, affine_parts
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap
@@ -41,7 +41,7 @@ class DotAttention(Attention):
         self.widths = (config.n_head * config.query_width, config.n_head * config.query_width, config.n_embd)
         self.qkv = nn.Linear(config.n_embd, sum(self.widths))
         self.proj = nn.Linear(config.n_embd, config.n_embd)
-        self.resid_drop = nn.Dropout(config.resid_pdrop)
+        self.resid_drop = Dropout(config.resid_pdrop)
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
 
     def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
@@ -74,10 +74,12 @@ def attend_cost(config: GPTConfig, length: int, keys: int) -> Cost:
     """Scores and sums, 2ℓs(I + D) per head.
 
     PyTorch's fused kernel keeps one number per row. It has no dropout: with it, the weights are kept before and after,
-    what they were multiplied with, and scaled copies of queries and keys.
+    which of them were left, the mask, a scaled copy of the queries and the turned keys.
     """
     heads, width = config.n_head, config.query_width
     worked = products(length, heads * width, keys) + products(length, keys, heads * config.head_width)
     if config.attn_pdrop == 0:
         return worked + keep(heads * length)
-    return worked + keep(3 * heads * length * keys + (length + keys) * heads * width)
+    pairs = length * keys
+    copied = length + (keys if POSITIONS[config.positions].rotates else 0)
+    return worked + keep(2 * heads * pairs + copied * heads * width, flags=(heads + 1) * pairs)

@@ -13,6 +13,7 @@ from loci.model.attention.base import Attention, Temperature, positions_of, self
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout_cost, keep, products, total
+from loci.model.kernels import Dropout
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap
@@ -31,12 +32,13 @@ class NaiveAttention(Attention):
     def cost(cls, config: GPTConfig, length: int) -> Cost:
         """ℓ²d and nothing else."""
         d, turned = config.n_embd, POSITIONS[config.positions].rotates
+        pairs = length * length
         apart = turned or config.value_embeddings  # keys and values are no longer the same tensor
         return total(
             products(length, d, length),
             products(length, length, d),
-            keep(2 * length * d),  # x and what it becomes
-            keep(length) if config.attn_pdrop == 0 else keep(3 * length * length + 2 * length * d),
+            keep(2 * length * d),  # x, and what it becomes or (with dropout) as a query
+            keep(length) if config.attn_pdrop == 0 else keep(2 * pairs, flags=2 * pairs),
             keep(length * (d + config.query_width)) if turned else Cost(),
             Temperature.cost(config, length, width=d, heads=1),
             dropout_cost(length * d, config.resid_pdrop),
@@ -46,7 +48,7 @@ class NaiveAttention(Attention):
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
-        self.resid_drop = nn.Dropout(config.resid_pdrop)
+        self.resid_drop = Dropout(config.resid_pdrop)
         self.temperature = Temperature(config, width=config.n_embd, heads=1)
 
     def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:

@@ -19,6 +19,7 @@ from loci.model.attention.cross import CrossAttention
 from loci.model.attention.dot import query_key_cost
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
+from loci.model.kernels import dropped
 from loci.model.positions import Positions
 from loci.model.shapes import BHTD, BHTE, BT, BTC, N, Pair
 from loci.model.tap import Tap, show
@@ -47,7 +48,7 @@ class WindowedCrossAttention(CrossAttention):
             products(padded, meet, keys),
             products(padded, keys, d),
             keep(weights, flags=padded * keys),
-            keep(2 * weights) if config.attn_pdrop else Cost(),
+            keep(weights, flags=weights) if config.attn_pdrop else Cost(),
             linear(length, d, d),
             dropout_cost(length * d, config.resid_pdrop),
         )
@@ -88,7 +89,7 @@ class WindowedCrossAttention(CrossAttention):
             on_own = weights[..., n:-1] + weights[..., -1:] * even
             weights = torch.cat((weights[..., :n], on_own), dim=-1)
         weights = show(tap, "pattern", weights)
-        return show(tap, "head_out", F.dropout(weights, self.dropout) @ torch.cat((latents[1], own[1]), dim=2))
+        return show(tap, "head_out", dropped(weights, self.dropout) @ torch.cat((latents[1], own[1]), dim=2))
 
     def _banded(self, q: BHTD, latents: Pair, own: Pair, anchors: N, starts: Int[Tensor, "1 T"]) -> BHTE:
         """Whole sequences from position 0 on. N pieces of w characters; a piece reads itself and the one before."""
@@ -105,7 +106,7 @@ class WindowedCrossAttention(CrossAttention):
         if self.summarises:
             begin = F.pad(starts[0], (0, pieces * w - length))
             parts.append((q * running_mean(k, begin)).sum(-1, keepdim=True))
-        weights = F.dropout(torch.cat(parts, dim=-1).softmax(-1), self.dropout)
+        weights = dropped(torch.cat(parts, dim=-1).softmax(-1), self.dropout)
         mixed: Tensor = weights[..., :n] @ latents[1]
         on_near = in_pieces(weights[..., n : n + 2 * w], w)
         mixed = mixed + (on_near @ pairs_of_pieces(v, w)).flatten(2, 3)
