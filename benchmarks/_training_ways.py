@@ -24,6 +24,7 @@ from loci import machine
 from loci.data.example import StepBatches
 from loci.model import GPT, GPTConfig
 from loci.model.cost import model_cost
+from loci.recipes.course import PARTS
 from loci.text.corpus import Corpus
 from loci.text.world import WorldSpec, tellings
 from loci.training.memory import keep_freed_memory
@@ -145,22 +146,31 @@ class Published:
 class Loci:
     """Loci's step, with the functions of the training loop itself."""
 
-    def __init__(self, setting: Setting, *, dropout: float = 0.0, optimiser: Literal["adamw", "muon"] = "adamw"):
+    def __init__(
+        self,
+        setting: Setting,
+        *,
+        dropout: float = 0.0,
+        optimiser: Literal["adamw", "muon"] = "adamw",
+        in_order: bool = False,
+    ):
+        """`in_order`: lines in the order of the file, as `loci course` trains, each batch in parts of like length."""
         keep_freed_memory()
         torch.set_flush_denormal(True)  # as the training loop does; this process does nothing else
         data = TrainingData(corpus())
         pool = setting.repeats * setting.steps
         mixture = (MixtureComponent("corruption-2024"),)
-        self.stage = Stage("pretrain", mixture, steps=1, batch_size=setting.batch, pool=pool, optimiser=optimiser)
+        sorting = {"shuffle": False, "accumulate": PARTS} if in_order else {"pool": pool}
+        self.stage = Stage("pretrain", mixture, steps=1, batch_size=setting.batch, optimiser=optimiser, **sorting)
         self.config = GPTConfig(len(data.vocab), embd_pdrop=dropout, attn_pdrop=dropout, resid_pdrop=dropout)
         self.model = GPT(self.config, generator=torch.Generator().manual_seed(0)).train()
         self.optimisers = make_optimisers(self.model, self.stage)
         stream = make_stream(self.stage, 0, Recipe("benchmark", {}, (self.stage,)), data, BLOCK)
-        by_width = sorted(range(pool), key=lambda at: stream.parts(at).parts[0].x.shape[1])
+        by_width = sorted(range(pool), key=lambda at: max(part.x.shape[1] for part in stream.parts(at).parts))
         self.order = [
             by_width[at * setting.repeats + index] for index in range(setting.repeats) for at in range(setting.steps)
         ]
-        self.batches = Prefetch(lambda at: stream.parts(self.order[at % pool]))
+        self.batches = Prefetch(lambda at: stream.parts(self.order[at % pool], self.stage.accumulate))
         self.setting = setting
 
     def repeat(self, index: int) -> Measured:
@@ -172,9 +182,10 @@ class Loci:
             work: StepBatches = self.batches.get(at)
             laps.done("data")
             step(self.model, work, self.stage, self.optimisers, done=laps.done)
-            rows, width = work.parts[0].x.shape
-            characters, positions = characters + work.characters, positions + rows * width
-            work_flops += flops(self.config, rows, width, work.targets)
+            characters += work.characters
+            for part in work.parts:
+                positions += part.x.size
+                work_flops += flops(self.config, *part.x.shape, part.n_targets)
             laps.at = self.setting.now()
         return Measured(laps.seconds, characters, positions, work_flops)
 
@@ -203,6 +214,7 @@ WAYS: dict[str, Callable[[Setting], Any]] = {
     "published": Published,
     "Loci": Loci,
     "Loci, dropout": lambda setting: Loci(setting, dropout=0.1),
+    "loci course": lambda setting: Loci(setting, dropout=0.1, in_order=True),
     "Loci, Muon": lambda setting: Loci(setting, optimiser="muon"),
 }
 

@@ -28,9 +28,9 @@ FUNNEL = (
 MODEL = (
     "Of the rows that read the corpus, {spans} mask one name, place or date of a line. The others mask all of a line "
     "but the name and the words that lead up to such spans, and ask for them one by one: `words name words⁇span⁇words⁇"
-    "span⁇…`. The perceiver as published is asked for the line's words by the name alone. The models are smaller than the published one and differ from it in more "
-    "than their attention: ReLU² for GELU, normalised queries and keys (not in *folded*), no dropout, and Muon for "
-    "AdamW."
+    "span⁇…`. The perceiver as published is asked for the line's words by the name alone. The models are smaller than "
+    "the published one and differ from it in more than their attention: ReLU² for GELU, normalised queries and keys "
+    "(not in *folded*), no dropout, and Muon for AdamW."
 )
 MADE_UP = (
     "A wrong answer is a place like a right one: nothing in the answer itself tells them apart. Every wrong answer "

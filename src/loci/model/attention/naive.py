@@ -6,7 +6,7 @@ to itself (x·x is the largest product of a normalised x), and where to attend c
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from loci.errors import LociError
 from loci.model.attention.base import Attention, Temperature, positions_of, self_attend, value_mix_cost
