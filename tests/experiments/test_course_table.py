@@ -13,7 +13,7 @@ from loci.evaluation.rows import HELD_OUT, TAUGHT, Row, read_rows
 from loci.experiments.course import run as course
 from loci.experiments.course import stored
 from loci.experiments.course.result import funnel
-from loci.experiments.course.stored import in_view, masked_line
+from loci.experiments.course.stored import cued_prompt, in_view
 from loci.experiments.recall.run import held_back
 from loci.experiments.trials import keep_world
 from loci.generation import Generated
@@ -91,9 +91,9 @@ def test_every_system_is_a_model_of_at_most_the_courses_size(system: course.Syst
     objectives = {part.objective for stage in recipe.stages for part in stage.mixture}
     blind = system.variant == "perceiver-course"  # a line's mask is asked behind what it sees
     assert ("salient-span" in objectives) == (system.pretrained and not blind)
-    assert ("cued-recall" in objectives) == (system.pretrained and not blind)
-    assert ("word-recall" in objectives) == (system.pretrained and blind)
-    assert {part.source for stage in recipe.stages for part in stage.mixture} <= {"corpus", "questions"}
+    assert ("cued-recall" in objectives) == system.pretrained
+    sources = {part.source for stage in recipe.stages for part in stage.mixture}
+    assert sources <= {"corpus", "marked-lines", "questions"}  # no reading, no pseudo-labels
 
 
 @pytest.mark.usefixtures("small")
@@ -175,32 +175,22 @@ def test_in_view_is_what_pretraining_asks_for_wherever_it_stands(tmp_path: Path)
         assert in_view(blind, FAR, ASKED)[1] is expected
 
 
-def test_an_answer_is_masked_in_its_own_line_as_in_pretraining() -> None:
-    prefix, suffix = masked_line(ASKED[0], FAR, 50) or ("", "")
-    # the first after the subject, though a part of the name
-    assert (prefix, len(prefix + suffix)) == ("York Lee. ", 50)
-    prefix, suffix = masked_line(ASKED[1], FAR, 50) or ("", "")
-    assert prefix == "Bo Ray. " + FAR.lines[1].text[: -len("Oslo .")][-42:]
-    assert suffix == ""
-    assert masked_line(Questions.from_pairs([("Where was Cy Fox born?", "Rome")])[0], FAR, 50) is None
+def test_an_answer_is_asked_for_by_the_words_that_lead_up_to_it() -> None:
+    assert cued_prompt(ASKED[0], FAR) is None  # a part of the name
+    assert cued_prompt(ASKED[1], FAR) == "Bo Ray very very born in"
+    assert cued_prompt(Questions.from_pairs([("Where was Cy Fox born?", "Rome")])[0], FAR) is None
 
 
-def test_stored_is_what_is_filled_in_or_listed_after_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_is_what_is_given_after_name_and_cue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prompts: list[str] = []
 
-    def says(model: GPT, asked: list[list[int]], *, max_new: int, **how: object) -> list[Generated]:
+    def says(model: GPT, asked: list[list[int]], **how: object) -> list[Generated]:
         prompts.extend(map(FAR.vocab.decode, asked))
-        text = "Oslo" if "stop_id" in how else "Ray⁇Oslo⁇York"
-        return [Generated(tuple(FAR.vocab.encode(text)), 0.0, True) for _ in asked]
+        return [Generated(tuple(FAR.vocab.encode("Oslo")), 0.0, True) for _ in asked]
 
     monkeypatch.setattr(stored, "generate", says)
-    model = loaded_model("perceiver-course", tmp_path, bottleneck_dim=17)
-    assert stored.is_stored(model, FAR, ASKED) == [False, True, False]
-    assert all(prompt.count("⁇") == 2 for prompt in prompts)
-    prompts.clear()
-    # 17 characters are seen: "Bo Ray⁇Ray⁇Oslo⁇", and of York Lee's list one and a half words.
-    assert stored.is_stored(model, FAR, ASKED, masked=False) == [False, True, False]
-    assert set(prompts) == {f"{line.subject}⁇" for line in FAR}
+    assert stored.is_stored(loaded_model("vanilla", tmp_path), FAR, ASKED) == [False, True, False]
+    assert prompts == ["Bo Ray very very born in⁇"]
 
 
 def test_every_dev_person_whose_line_tells_can_count_as_stored(course_data: Path, tmp_path: Path) -> None:
@@ -210,10 +200,7 @@ def test_every_dev_person_whose_line_tells_can_count_as_stored(course_data: Path
     assert len(told) == 479
     model = loaded_model("vanilla", tmp_path, block_size=160)
     assert sum(in_view(model, corpus, dev)) == 479
-    for question in told:
-        prefix, suffix = masked_line(question, corpus, 126) or ("", "")
-        assert prefix.startswith(question.subject or "")
-        assert len(prefix + suffix) <= 126
+    assert all((cued_prompt(question, corpus) or "").startswith(question.subject or "?") for question in told)
 
 
 def test_bad_input_is_named_before_anything_is_written(tmp_path: Path) -> None:

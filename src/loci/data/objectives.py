@@ -26,14 +26,14 @@ from loci.data.example import Example
 from loci.data.prompts import closed
 from loci.data.reading import Memorize, Reading
 from loci.data.reading_examples import ReadingExample
-from loci.data.recall import CuedRecall, SalientSpan, WordRecall
+from loci.data.recall import CuedRecall, MarkedLine, SalientSpan, WordRecall
 from loci.errors import LociError
 from loci.registry import Registry
 from loci.text.corpus import Line
 from loci.text.questions import Question
 from loci.text.vocab import MASK_ID, Vocab
 
-Record = Line | Question | ReadingExample
+Record = Line | MarkedLine | Question | ReadingExample
 Lengths = NDArray[np.int64]
 R = TypeVar("R", bound=Record, contravariant=True)
 _MASK = np.array([MASK_ID])

@@ -2,8 +2,7 @@
 
     salient span   prefix ⁇ suffix ⁇ masked ⁇             one name, place or number of the line, masked whole
     word recall    subject ⁇ span ⁇ span ⁇ … ⁇            the line's salient spans from the subject alone, in any order
-                   text subject text ⁇ span ⁇ … ⁇         the same, the subject with some of the line around it
-    cued recall    words subject words ⁇ span ⁇ words ⁇ span ⁇ …   each span after the words that lead up to it
+    cued recall    words subject words ⁇ span ⁇ words ⁇ span ⁇ …   spans after the words that lead up to them
 
 A span is salient when it is a run of capitalised words and numbers, and not a part of the subject's own name: no list
 of places and nothing about any relation. A year ends a run: "3 March 1822 Rome" is a date and a place. Knows nothing of
@@ -13,7 +12,9 @@ questions.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -86,10 +87,6 @@ def beside(line: Line, span: Span, room: int) -> tuple[str, str]:
     return prefix, suffix
 
 
-#: Characters shown on either side of the subject at most: about as many as questions have.
-AROUND = 12
-
-
 @dataclass(frozen=True)
 class WordRecall:
     """The line's salient spans from the subject alone: `subject ⁇ span ⁇ span ⁇ … ⁇`, in random order; spans count."""
@@ -97,34 +94,14 @@ class WordRecall:
     vocab: Vocab
     block_size: int
     runs: bool = False
-    around: float = 0.0
-    """How often the subject is shown with some of its line around it, as it stands within a question, and not at the
-    first position and just before the mask. Spans that this shows are not asked."""
 
     def __call__(self, record: Line, rng: np.random.Generator) -> Example:
         """The spans in a random order, as many as fit."""
-        spans, shown = salient_spans(record, runs=self.runs), record.subject
+        spans = salient_spans(record, runs=self.runs)
         words = list(dict.fromkeys(record.text[span.start : span.stop] for span in spans))
-        if self.around and record.subject in record.text and rng.random() < self.around:
-            window = around_subject(record, rng)
-            seen = {
-                record.text[one.start : one.stop]
-                for one in spans
-                if one.start < window.stop and window.start < one.stop
-            }
-            if asked := [word for word in words if word not in seen]:  # else nothing would be left to ask
-                words, shown = asked, record.text[window.start : window.stop]
         rng.shuffle(words)
-        whole = closed(self.vocab, shown, *words)[: self.block_size]
-        return Example(whole, np.arange(len(whole)) > len(shown))
-
-
-def around_subject(line: Line, rng: np.random.Generator) -> Span:
-    """The second mention of the subject, or the first, with up to `AROUND` characters on either side."""
-    first = max(0, line.text.find(line.subject))
-    start = max(first, line.text.find(line.subject, first + 1))
-    before, after = rng.integers(0, AROUND + 1, 2).tolist()
-    return Span(max(0, start - before), min(len(line.text), start + len(line.subject) + after))
+        whole = closed(self.vocab, record.subject, *words)[: self.block_size]
+        return Example(whole, np.arange(len(whole)) > len(record.subject))
 
 
 #: Words before a span that may cue it, and how often each of them is left out.
@@ -132,8 +109,28 @@ CUES, LEFT_OUT = 4, 0.25
 
 
 @dataclass(frozen=True)
+class MarkedLine:
+    """A line, and the words that are the answer to some train question: which of its spans may be worth asking for."""
+
+    line: Line
+    answers: frozenset[str]
+
+    @cached_property
+    def spans(self) -> tuple[list[Span], list[Span]]:
+        """The line's salient spans: those that are an answer, or begin with one, up to there; and the others."""
+        known, others = [], []
+        for span in salient_spans(self.line):
+            if _opens_sentence(self.line.text, span):
+                continue
+            found = _beginning_in(self.line.text, span, self.answers)
+            known += [found] if found is not None else []
+            others += [span] if found is None else []
+        return known, others
+
+
+@dataclass(frozen=True)
 class CuedRecall:
-    """The line's salient spans, each asked for by words that lead up to it; spans count, cues do not.
+    """Salient spans of a line, each asked for by words that lead up to it; spans count, cues do not.
 
     The first cue stands around the subject, some of its words before and the others after it, as in a question. What is
     asked for is then one span, not any of them: so it is learned in fewer looks than a list in random order.
@@ -141,22 +138,36 @@ class CuedRecall:
 
     vocab: Vocab
     block_size: int
+    others: float = 0.15
+    """How often a span is asked for that is no answer to any train question. All that is asked for must be stored."""
 
-    def __call__(self, record: Line, rng: np.random.Generator) -> Example:
-        """Its spans in a random order, as many as fit."""
-        spans = [span for span in salient_spans(record) if not _opens_sentence(record.text, span)]
+    def __call__(self, record: MarkedLine, rng: np.random.Generator) -> Example:
+        """Its spans in a random order, as many as fit; at least one, if there is any."""
+        line = record.line
+        known, others = record.spans
+        chosen = [*known, *(span for span in others if rng.random() < self.others)]
+        if others and not chosen:
+            chosen = [others[int(rng.integers(len(others)))]]
+        spans = sorted((*known, *others), key=lambda span: span.start)
         parts: list[str] = []
-        for place in rng.permutation(len(spans)):
-            span = spans[place]
-            words = cue(record, spans, span, rng)
+        for place in rng.permutation(len(chosen)):
+            span = chosen[place]
+            words = cue(line, spans, span, left_out=lambda: rng.random() < LEFT_OUT)
+            words = [word for word in words if not self.vocab.missing(word)]  # which may lack a small letter
             if not parts:
                 before = int(rng.integers(len(words) + 1))
-                words = [*words[:before], record.subject, *words[before:]]
-            parts += [" ".join(words), record.text[span.start : span.stop]]
-        parts = parts or [record.subject]
+                words = [*words[:before], line.subject, *words[before:]]
+            parts += [" ".join(words), line.text[span.start : span.stop]]
+        parts = parts or [line.subject]
         whole = closed(self.vocab, *parts)[: self.block_size]
         counts = [np.full(len(part) + 1, bool(place % 2)) for place, part in enumerate(parts)]
         return Example(whole, np.concatenate(counts)[: self.block_size])
+
+
+def _beginning_in(text: str, span: Span, answers: frozenset[str]) -> Span | None:
+    """As many of a span's first words as are one of the answers: of "Luxembourg City" perhaps the city's name."""
+    ends = [span.start + match.end() for match in re.finditer(r"\S+", text[span.start : span.stop])]
+    return next((Span(span.start, end) for end in reversed(ends) if text[span.start : end] in answers), None)
 
 
 def _opens_sentence(text: str, span: Span) -> bool:
@@ -165,14 +176,19 @@ def _opens_sentence(text: str, span: Span) -> bool:
     return before.endswith((".", "!", "?")) and " " not in text[span.start : span.stop]
 
 
-def cue(line: Line, spans: list[Span], span: Span, rng: np.random.Generator) -> list[str]:
-    """Some of the words that lead up to a span, in their order; other spans and the subject's own name are left out."""
+def cue(line: Line, spans: list[Span], span: Span, *, left_out: Callable[[], bool] = lambda: False) -> list[str]:
+    """The words that lead up to a span, in their order, or some of them; without other spans and the subject's name.
+
+    Where no word stands between a span and the one before, that one is a cue: of "Columbus, Ohio" only the first is
+    what "born in" leads up to.
+    """
     own = set(re.findall(r"\w+", line.subject))
-    start, words = len(line.subject) if line.text.startswith(line.subject) else 0, []
+    start, words, before = len(line.subject) if line.text.startswith(line.subject) else 0, [], ""
     for other in spans:
         if other.stop <= span.start:
             words += _WORDS.findall(line.text, start, other.start)
-            start = other.stop
-    words += _WORDS.findall(line.text, start, span.start)
-    leading = [word.lower() for word in words if word not in own][-CUES:]
-    return [word for word in leading if rng.random() >= LEFT_OUT]
+            start, before = other.stop, line.text[other.start : other.stop]
+    last = _WORDS.findall(line.text, start, span.start)
+    leading = [word.lower() for word in (*words, *last) if word not in own][-CUES:]
+    kept = [word for word in leading if not left_out()]
+    return kept if last or not before else [*kept, before]

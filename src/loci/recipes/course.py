@@ -109,13 +109,11 @@ def course_scratch(shape: DataShape) -> Recipe:
 
 #: The demo's model, wider, with the course's learned positions.
 SHORT_MODEL = {**DEMO_MODEL, "n_embd": 160, "positions": "learned"}
-PRETRAIN_CHARACTERS = 18e6
+PRETRAIN_CHARACTERS = 9e6
 PRETRAIN_DECAY = 0.45
-SALIENT_SHARE = 0.2
+SALIENT_SHARE = 0.1
 """Of the rows that read the corpus: those with one span masked in the whole line; the others keep the name and the
 words that lead up to a span."""
-AROUND = 0.5
-"""How often a model that is blind behind its first characters is shown text around the name, as in a question."""
 QUESTION_EPOCHS, QUESTION_SHARE = 2, 0.25
 """Questions are memorized after an epoch or two of them; they are a quarter of a batch."""
 FINETUNE_RATE = 0.3
@@ -149,6 +147,5 @@ def course_short(shape: DataShape, *, salient: float = SALIENT_SHARE) -> Recipe:
 
 def _lines(salient: float) -> tuple[MixtureComponent, ...]:
     """Corpus lines with a span masked; most masks take all of a line but its subject and a few words."""
-    if not salient:
-        return (MixtureComponent("word-recall", options={"around": AROUND}),)
-    return MixtureComponent("salient-span", share=salient), MixtureComponent("cued-recall", share=1 - salient)
+    cued = MixtureComponent("cued-recall", source="marked-lines", share=1 - salient)
+    return (MixtureComponent("salient-span", share=salient), cued) if salient else (cued,)

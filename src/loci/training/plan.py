@@ -23,6 +23,7 @@ SourceName = Literal[
     "taught-lines",
     "subjects",
     "text",
+    "marked-lines",
     "questions",
     "reading-examples",
     "reading-taught",

@@ -16,6 +16,7 @@ from loci.data.batches import BatchStream, Source
 from loci.data.objectives import Objective, make_objective
 from loci.data.prompts import NOT_TOLD, line_of
 from loci.data.reading_examples import ReadingExample, find_reading_examples
+from loci.data.recall import MarkedLine
 from loci.data.running_text import pieces
 from loci.data.warmup import Warmup
 from loci.errors import LociError
@@ -194,6 +195,9 @@ class TrainingData:
                 "the recipe asks for train questions and there are none",
                 remedy="give --questions FILE, or a --data folder with a *train*.tsv",
             )
+        if source == "marked-lines":
+            answers = self.questions.answers
+            return [MarkedLine(line, answers) for line in self.lines]
         if source == "taught-lines":
             return self.supplemented.lines
         if source == "reading-examples":

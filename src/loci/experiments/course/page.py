@@ -21,16 +21,17 @@ LEARNING = (
 )
 FUNNEL = (
     "*In the corpus*: a line about the person says it. *In view*: it is one of the names and numbers of that line that "
-    "pretraining asks for, within the characters the model sees; without pretraining nothing is. *Stored*: where its "
-    "own line has the answer masked, the model fills it in; the perceiver as published, which never saw such lines, "
-    "lists it after the name. *Answered rightly*: the question reaches it. Each step keeps what passed all before it."
+    "pretraining asks for, within the characters the model sees; without pretraining nothing is. *Stored*: asked as in "
+    "pretraining, by the name and the words that lead up to it, the model gives it. *Answered rightly*: the question "
+    "reaches it. Each step keeps what passed all before it."
 )
 MODEL = (
     "Of the rows that read the corpus, {spans} mask one name, place or date of a line. The others mask all of a line "
     "but the name and the words that lead up to such spans, and ask for them one by one: `words name words⁇span⁇words⁇"
-    "span⁇…`. The perceiver as published is asked for the line's words by the name alone. The models are smaller than "
-    "the published one and differ from it in more than their attention: ReLU² for GELU, normalised queries and keys "
-    "(not in *folded*), no dropout, and Muon for AdamW."
+    "span⁇…`; mostly for spans that are the answer to some train question, whoever it is about. The perceiver as "
+    "published, which is blind where whole lines have their masks, has only these. The models are smaller than the "
+    "published one and differ from it in more than their attention: ReLU² for GELU, normalised queries and keys (not "
+    "in *folded*), no dropout, and Muon for AdamW."
 )
 MADE_UP = (
     "A wrong answer is a place like a right one: nothing in the answer itself tells them apart. Every wrong answer "

@@ -82,7 +82,7 @@ class System:
     pretrained: bool = True
     masked: bool = True
     """Pretraining also masks spans of whole lines. A model that is blind behind its first characters sees nothing of
-    where such a span is asked for; it is asked for a line's words by its name alone."""
+    where such a span is asked for."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Of the model, beyond the variant's."""
 
@@ -116,7 +116,7 @@ SYSTEMS = (
     ),
     System(
         "perceiver as published",
-        "blind after its latents; asked for words only",
+        "blind after its latents",
         "perceiver-course",
         "5.0–6.2 % (reports), best 19.2 %",
         masked=False,
@@ -230,7 +230,7 @@ def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, h
                 by_seed.append(exact_match(said).value)
         about = loaded, asked.data.corpus, asked.held_out
         seen += [system.pretrained and shown for shown in in_view(*about)]
-        stored += is_stored(*about, masked=system.masked)
+        stored += is_stored(*about)
         trainings.append(_training(loaded, recipe, read_metrics(folder)))
     places = {answer for question in asked.train for answer in question.answers}
     invented = sum(row.prediction in places for row in found[NEVER_READ])
