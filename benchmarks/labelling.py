@@ -81,7 +81,7 @@ def main(
         assert known.questions is not None
         readers: list[Reader] = [_reader(known, one, known.questions, use_prior=True) for one in known.relations]
         read = list(known.lines)[:lines]
-        jobs = sorted(_jobs(loaded, read, readers, set()), key=lambda job: len(job.text))
+        jobs = sorted(_jobs(loaded, read, readers, set(), twice=False), key=lambda job: len(job.text))
         texts = [reading_prompt(loaded.vocab, job.question, job.text) for job in jobs]
         total = sum(map(len, texts))
         plain, labelling = [], []

@@ -110,13 +110,17 @@ def test_recipe_and_size_follow_the_data():
     assert own_data(many)[0].stages[-1].characters > own_data(small)[0].stages[-1].characters
 
 
-def test_few_lines_are_read_with_other_sentences():
+def test_few_lines_are_read_with_other_sentences_and_twice_where_answers_come_first():
     few = DataShape(60, 64, True, 60, 2, 44.0, 300.0, 200)
-    recipes = [own_data(shape)[0] for shape in (few, dataclasses.replace(few, n_questions=800))]
+    shapes = (few, dataclasses.replace(few, n_questions=800), dataclasses.replace(few, leading_answers=True))
+    recipes = [own_data(shape)[0] for shape in shapes]
     reading = [
         next(part.options for part in recipe.stages[0].mixture if part.objective == "reading") for recipe in recipes
     ]
-    assert ["sentences" in options for options in reading] == [True, False]
+    assert ["sentences" in options for options in reading] == [True, False, True]
+    assert ["twice" in options for options in reading] == [False, False, True]
+    assert [recipe.model["block_size"] for recipe in recipes] == [256, 256, 448]
+    assert recipes[2].stages[0].characters > recipes[0].stages[0].characters
 
 
 def test_a_folder_is_learned_gone_on_with_and_asked(products, tmp_path, capsys, monkeypatch):

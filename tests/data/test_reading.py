@@ -77,6 +77,26 @@ def test_the_prompt_of_a_reader_is_its_example_without_the_answer():
     assert example.ids[: len(prompt)].tolist() == prompt.tolist()
 
 
+@given(st.sampled_from(EXAMPLES), st.integers(0, 10**6), st.integers(120, 400), st.sampled_from([0.0, 0.5]))
+def test_a_line_shown_twice_has_the_answer_copied_from_where_it_stands_last(record, seed, block_size, untold):
+    objective = make_objective("reading", VOCAB, block_size, {"twice": True, "untold": untold})
+    example = objective(record, np.random.default_rng(seed))
+    line, _, answer, _ = shown(example).split(MASK)
+    half = len(line) // 2
+    assert line[:half] == line[half + 1 :]
+    assert len(example) <= block_size
+    copied = np.flatnonzero(example.copied_from >= 0)
+    assert VOCAB.decode(example.ids[example.copied_from[copied]]) == answer
+    assert (example.copied_from[copied] > half).all()
+
+
+def test_the_prompt_of_a_reader_that_is_shown_lines_twice_is_its_example_without_the_answer():
+    options = {"subject": 0.0, "answer": 0.0, "word": 0.0, "twice": True}
+    example = make_objective("reading", VOCAB, 256, options)(EXAMPLES[0], RNG)
+    prompt = reading_prompt(VOCAB, "Where was Ann Lee born?", CORPUS.lines[0].text, twice=True)
+    assert example.ids[: len(prompt)].tolist() == prompt.tolist()
+
+
 @given(st.text(alphabet="ab ", max_size=40), st.integers(1, 40))
 def test_a_shortened_text_is_a_beginning_of_whole_words(text, longest):
     short = shortened(text, longest)

@@ -189,6 +189,7 @@ def test_every_mention_of_the_answer_is_swapped():
             "Where did Ada Moss sing?\tOslo Opera House",
             r"([A-Z]\w+ ?){3}",
         ),
+        ("The Lamp. Ada B. Moss drew it .", "Who drew the Lamp?\tAda B. Moss", r"[A-Z]\w+ [A-Z]\. [A-Z]\w+"),
     ],
 )
 def test_an_answer_is_swapped_for_words_of_its_shape(line, question, shape, tmp_path):

@@ -5,6 +5,7 @@ import pytest
 from loci.recipes import DataShape, make_recipe
 from loci.text.corpus import Corpus
 from loci.text.questions import Question, Questions
+from loci.training.plan import LabelStep
 
 BOOKS = ("Red Roses", "Old Rivers", "Wild Stones")
 CORPUS = Corpus.from_lines(f"{book}. {book} was written by Ana Lima in 190{n}." for n, book in enumerate(BOOKS))
@@ -42,3 +43,16 @@ def test_answers_that_no_line_holds_are_distant():
     }
     assert not as_they_stand["Ana Lima"]
     assert as_they_stand["Bo Ek"]
+
+
+def test_answers_before_what_is_said_of_them_are_read_in_lines_shown_twice():
+    lines = [f"{book}. Ana Lima wrote {book}. It is {n}0 pages long." for n, book in enumerate(BOOKS)]
+    who = [(f"Who wrote {book}?", "Ana Lima", book, "who-wrote") for book in BOOKS]
+    leading = DataShape.of(Corpus.from_lines(lines), asked(*who))
+    behind = DataShape.of(CORPUS, asked(*who))
+    assert (leading.leading_answers, behind.leading_answers) == (True, False)
+    for shape in (leading, behind):
+        recipe = make_recipe("self-training", shape)
+        reading = next(part for part in recipe.stages[0].mixture if part.objective == "reading")
+        labels = next(step for step in recipe.steps if isinstance(step, LabelStep))
+        assert reading.options.get("twice", False) is labels.options.get("twice", False) is shape.leading_answers

@@ -1,7 +1,7 @@
 """Every textual form, for training and for asking: parts of text, each closed by the mask ⁇.
 
     question-answer   question ⁇ answer ⁇            asked with: question ⁇
-    reading           line ⁇ question ⁇ answer ⁇     asked with: line ⁇ question ⁇
+    reading           line ⁇ question ⁇ answer ⁇     asked with: line ⁇ question ⁇; the line once, or twice
     memorize          subject. text ⁇                asked with: subject.␣
     word-recall       subject ⁇ span ⁇ span ⁇ … ⁇
     cued-recall       words subject words ⁇ span ⁇ words ⁇ span ⁇ …
@@ -37,12 +37,17 @@ def question_prompt(vocab: Vocab, question: str) -> NDArray[np.int64]:
     return closed(vocab, question)
 
 
-def reading_prompt(vocab: Vocab, question: str, line: str) -> NDArray[np.int64]:
+def reading_prompt(vocab: Vocab, question: str, line: str, *, twice: bool = False) -> NDArray[np.int64]:
     """What a reader is asked with: the line, the question, and the mask that calls for the answer.
 
     The line stands first, so that what was read of it serves every question about it.
     """
-    return closed(vocab, line, question)
+    return closed(vocab, said_twice(line) if twice else line, question)
+
+
+def said_twice(line: str) -> str:
+    """A line as a reader sees it that meets names before what is said of them: the second time it knows both."""
+    return f"{line} {line}"
 
 
 def line_of(subject: str, text: str = "") -> str:

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from loci.data.example import NOWHERE, Example
-from loci.data.prompts import closed, line_of
+from loci.data.prompts import closed, line_of, said_twice
 from loci.data.reading_examples import EntitySwap, ReadingExample, augment
 from loci.data.untold import without_answer
 from loci.errors import LociError
@@ -114,6 +114,8 @@ class Reading:
     untold: float = 0.0
     """How many examples lose the words that tell the answer, or have another line about the subject that does not tell
     it; their answer is empty."""
+    twice: bool = False
+    """The line is shown twice: a causal reader has then met what follows a name when it comes to it."""
 
     def __call__(self, record: ReadingExample, rng: np.random.Generator) -> Example:
         """The example with some of its words swapped."""
@@ -123,6 +125,7 @@ class Reading:
         swaps = EntitySwap(self.subject, self.answer, self.word, self.from_answers, self.sentences)
         given = augment(record, swaps, rng)
         room = _room(self.block_size, given.question, given.answer, record.question.number)
+        room = max(1, (room - 1) // 2) if self.twice else room
         parts = in_parts(given.subject, given.text, room)
         if silent and len(parts) > 1 and self.line_format == "line" and rng.random() < _OTHER_LINE:
             without = [part for part in parts if not stands_in(part, given.answer)]
@@ -143,6 +146,8 @@ class Reading:
 
     def _example(self, text: str, question: str, answer: str, subject: str) -> Example:
         """`text ⁇ question ⁇ answer ⁇`: the answer counts, and the question's subject where the text begins with it."""
+        first = len(text) + 1 if self.twice else 0  # the answer is copied from where the line stands last
+        text = said_twice(text) if self.twice else text
         ids = closed(self.vocab, text, question, answer)
         asked = len(text) + 1
         counts = np.arange(len(ids)) > asked + len(question)
@@ -151,7 +156,7 @@ class Reading:
         named = len(start) if text.startswith(start) else 0
         if named and (stands := position_of(question, subject)) >= 0:
             counts[asked + stands : asked + stands + len(subject)] = True
-        if answer and (stands := position_of(text, answer, named)) >= 0:
+        if answer and (stands := position_of(text, answer, first + named)) >= 0:
             copied[-len(answer) - 1 : -1] = stands + np.arange(len(answer))
         return Example(ids, counts, copied)
 

@@ -23,6 +23,7 @@ from loci.text.subjects import sentences
 #: A capitalised word, not the first letter of an abbreviation: what may be swapped for another such word.
 _WORD = re.compile(r"(?<![\w.])[^\W\d_a-z][^\W\d_A-Z]{2,}(?!\w)")
 _SMALL_WORD = re.compile(r"(?<!\w)[^\W\d_A-Z]{4,}(?!\w)")
+_INITIAL = re.compile(r"[^\W\d_a-z]\.")
 _UNSPACED_WORD = re.compile(f"[{UNSPACED}]+")
 _DRAWS = 20  # for a name that is nobody's; a corpus that has them all leaves train people's own
 _SHORT = 2  # name parts of so few letters ("de", "St") mean too much else to be swapped wherever they stand
@@ -206,7 +207,8 @@ def _whole(phrases: Mapping[str, str] | list[str]) -> re.Pattern[str]:
 
 
 def _alike(answer: str, pool: SwapPool, rng: np.random.Generator) -> str:
-    """Words of the corpus in place of the answer's: names for names, digits for digits, small words for small ones.
+    """Words of the corpus in place of the answer's: names for names, initials for initials, digits for digits, small
+    words for small ones.
 
     In a script without spaces between words, characters of other names and answers.
     """
@@ -214,6 +216,8 @@ def _alike(answer: str, pool: SwapPool, rng: np.random.Generator) -> str:
     for word in answer.split(" "):
         if any(character.isdigit() for character in word):
             word = "".join(str(rng.integers(10)) if character.isdigit() else character for character in word)
+        elif _INITIAL.fullmatch(word) and pool.words:
+            word = f"{_drawn(pool.words, rng)[0]}."
         elif word[:1].isupper() and pool.words:
             word = _drawn(pool.words, rng)
         elif _SMALL_WORD.fullmatch(word) and pool.small:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loci.recipes.recall import SEVERAL, recite, self_training, width_for
+from loci.recipes.recall import SEVERAL, TWICE, recite, self_training, width_for
 from loci.recipes.shape import DataShape
 from loci.training.plan import Recipe, Stage
 
@@ -47,19 +47,21 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
         why = f"{name}: as asked"
     recipe = (self_training if name == "self-training" else recite)(shape)
     width = max(recipe.model["n_embd"], width_for(facts))
-    block = -(-(shape.longest + ROOM) // 32) * 32
+    twice = name == "self-training" and shape.leading_answers
+    longest, shown = (2 * shape.longest, ", shown twice,") if twice else (shape.longest, "")
+    block = -(-(longest + ROOM) // 32) * 32
     block = min(LARGEST_BLOCK, max(160, block))
     parts = (
         "read in parts, some sentences at a time" if name == "self-training" else "memorized only in their beginning"
     )
-    too_long = f"; longer lines are {parts}" if shape.longest + ROOM > block else ""
+    too_long = f"; longer lines are {parts}" if longest + ROOM > block else ""
     passes = PASSES * (asking if name == "self-training" else 1.3 * lines)
     # Which words often are the answer, few questions cannot tell: their own answers would be preferred to all others.
     few_of_each = shape.n_questions < VERY_FEW * max(1, shape.n_relations)
     changes = [
         f"model.n_embd={width}",
         f"model.block_size={block}",
-        f"read.characters={READING * math.sqrt(max(2, shape.n_relations) / 2):.3g}",
+        f"read.characters={READING * (TWICE if twice else 1) * math.sqrt(max(2, shape.n_relations) / 2):.3g}",
         f"memorize.characters={max(LEAST_MEMORIZING, passes):.3g}",
         *(["read.batch_size=8"] if shape.n_questions < FEW else []),
         *(["label.use_prior=false"] if name == "self-training" and few_of_each else []),
@@ -70,7 +72,7 @@ def own_data(shape: DataShape, name: str | None = None) -> tuple[Recipe, tuple[s
     return replace(recipe, steps=steps, name=f"learn-{name}"), (
         why,
         f"{width} channels: {facts:,} facts ({shape.n_subjects:,} subjects × {shape.n_relations} relations)",
-        f"a block of {block} characters: question and line take up to {shape.longest}{too_long}",
+        f"a block of {block} characters: question and line{shown} take up to {longest}{too_long}",
     )
 
 

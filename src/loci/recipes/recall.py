@@ -46,6 +46,8 @@ POINTER = 0.2
 """λ of the pointer term: a reader that is shown where an answer stands finds it after a fraction of the characters."""
 AS_IT_STANDS = {"subject": 0.0, "answer": 0.0, "word": 0.0}
 """Reading a train person's own line: so the given answer is learned where line and label disagree."""
+TWICE = 1.2
+"""More characters where lines are shown twice; as many examples as otherwise are not needed."""
 MORE_READING = 1.1
 """What is memorized next to more reading is seen as often."""
 RECITE_READING = 1.5e6, 2.5e6
@@ -56,12 +58,16 @@ LONGEST_LINE = 320
 _stage = partial(small_stage, warmup=0.01, decay=0.5, floor=0.02)
 
 
-def _read(characters: float, form: str, relations: int, lines: SourceName, questions: SourceName) -> Stage:
+def _read(
+    characters: float, form: str, relations: int, lines: SourceName, questions: SourceName, *, twice: bool = False
+) -> Stage:
     """Small batches: copying begins after some 400 steps, whatever their size.
 
     Copying is learned once, finding for every relation: so several are read for longer.
     """
     options: dict[str, Any] = {"line_format": form, "untold": UNTOLD if relations < 2 else SEVERAL}
+    if twice:
+        options["twice"], characters = True, TWICE * characters
     return _stage(
         "read",
         characters * math.sqrt(max(1, relations)),
@@ -144,9 +150,10 @@ def self_training(shape: DataShape) -> Recipe:
         decay=0.32,
         floor=0.05,
     )
+    twice = shape.leading_answers
     steps = (
-        _read(3.15e6, "line", shape.n_relations, "corpus", "reading-taught"),
-        LabelStep("label", "self-training", {"degrees": True}),
+        _read(3.15e6, "line", shape.n_relations, "corpus", "reading-taught", twice=twice),
+        LabelStep("label", "self-training", {"degrees": True, **({"twice": True} if twice else {})}),
         memorize,
     )
     note = "learns to read, writes a question and an answer about everybody, memorizes them"

@@ -24,6 +24,8 @@ _WORD = re.compile(
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _BEFORE, _BEHIND = "$€£¥", ".%+# "  # what may belong to a word, or not
 _POSSESSIVE = re.compile(r"['’]s$")
+# A full stop that may end a sentence: not that of an initial, unless what follows begins sentences.
+_ENDS = re.compile(r"(?<=\w\w)\. |\. (?=(?:The|An?|This|That|In|On|At|He|She|It|They|His|Her|Its|Their)\b)")
 _TITLES = frozenset(("St", "Mt", "Ft", "Dr", "Mr", "Ms"))
 _LONGEST_JOINER = 3
 _HALVES = frozenset('()[]{}"“”«»')
@@ -93,7 +95,7 @@ def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:
             runs.append(word.group())
         before = word
     inside = {span for run in runs if run[0].isupper() and re.search("[ -]", run) for span in word_spans(run, longest)}
-    whole = {run[:end] for run in runs for end in (len(run), *(stop.start() + 1 for stop in re.finditer(r"\. ", run)))}
+    whole = {run[:end] for run in runs for end in (len(run), *(stop.start() + 1 for stop in _ENDS.finditer(run)))}
     return frozenset(inside.difference(*map(_spelled, whole)))
 
 

@@ -68,7 +68,8 @@ def _holds_any(text: str, question: Question) -> bool:
 def _text_read(loaded: LoadedModel, corpus: Corpus, question: Question) -> str:
     """The subject's line as the model read or memorized it: one that holds the answer, if any does."""
     options = _options(loaded)
-    room = max(1, loaded.model.config.block_size - len(question.text) - ROOM_FOR_ANSWER)
+    room = loaded.model.config.block_size - len(question.text) - ROOM_FOR_ANSWER
+    room = max(1, (room - 1) // 2 if options.get("twice") else room)
     assert question.subject is not None
     texts = [
         shortened(
@@ -94,7 +95,8 @@ def _read(loaded: LoadedModel, asked: Questions, texts: dict[str, str], labels: 
     if labels is not None:
         written = {question.text: question.answer for question in labels}
         return [is_accepted(written.get(question.text) or "", question.answers) for question in asked]
-    prompts = [reading_prompt(loaded.vocab, one.text, texts[one.text]) for one in asked]
+    twice = bool(_options(loaded).get("twice"))
+    prompts = [reading_prompt(loaded.vocab, one.text, texts[one.text], twice=twice) for one in asked]
     bodies = [texts[question.text].removeprefix(question.subject or "") for question in asked]
     found = score_spans(loaded.model, loaded.vocab, prompts, bodies)
     return [is_accepted(answers[0][0], question.answers) for question, answers in zip(asked, found, strict=True)]

@@ -60,6 +60,7 @@ class _Job:
     reader: Reader
     question: str
     text: str
+    twice: bool
 
     @property
     def asked(self) -> Asked:
@@ -72,9 +73,14 @@ def read_lines(
     readers: Sequence[Reader],
     known: set[Asked],
     progress: Progress,
+    *,
+    twice: bool = False,
 ) -> dict[Asked, Label]:
-    """What the lines answer about every subject for every relation, but those `known`: the best label of all lines."""
-    found_jobs, group = _jobs(loaded, lines, readers, known), progress.group
+    """What the lines answer about every subject for every relation, but those `known`: the best label of all lines.
+
+    With `twice` the reader is shown every line two times, as it was taught.
+    """
+    found_jobs, group = _jobs(loaded, lines, readers, known, twice=twice), progress.group
     jobs = sorted(found_jobs, key=lambda job: -len(job.text))
     numbers = range((len(jobs) + PART - 1) // PART)
     own = [job for number in numbers[group.rank :: group.world] for job in jobs[number * PART : (number + 1) * PART]]
@@ -107,7 +113,9 @@ def _read_own(loaded: LoadedModel, jobs: Sequence[_Job], progress: Progress) -> 
     return found
 
 
-def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader], known: set[Asked]) -> Iterator[_Job]:
+def _jobs(
+    loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader], known: set[Asked], *, twice: bool
+) -> Iterator[_Job]:
     """Every line with every relation that can be asked about it, in parts where it does not fit, alike for all of them.
 
     A sentence without a full stop is taken for a subject: a question about it would fill the block.
@@ -119,14 +127,15 @@ def _jobs(loaded: LoadedModel, lines: Sequence[Line], readers: Sequence[Reader],
         asked = [(reader, reader.relation.ask(reader.asked(line.subject)[1])) for reader in readers]
         asked = [(reader, text) for reader, text in asked if len(text) < room and not loaded.vocab.missing(text)]
         longest = max((len(text) for _, text in asked), default=0)
-        for text in in_parts(line.subject, line.body, room - longest):
+        left = room - longest
+        for text in in_parts(line.subject, line.body, (left - 1) // 2 if twice else left):
             for reader, question in asked:
                 if reader.asked(line.subject) not in known:
-                    yield _Job(line, reader, question, text)
+                    yield _Job(line, reader, question, text, twice)
 
 
 def _read(loaded: LoadedModel, jobs: Sequence[_Job]) -> Iterator[Label]:
-    prompts = [reading_prompt(loaded.vocab, job.question, job.text) for job in jobs]
+    prompts = [reading_prompt(loaded.vocab, job.question, job.text, twice=job.twice) for job in jobs]
     about = [job.text.removeprefix(job.line.subject) for job in jobs]
     longest, joiners = [job.reader.longest for job in jobs], [job.reader.joiners for job in jobs]
     read = score_spans(
@@ -145,7 +154,9 @@ def _fingerprint(loaded: LoadedModel, jobs: Sequence[_Job]) -> str:
     for parameter in loaded.model.state_dict().values():
         found.update(parameter.detach().cpu().contiguous().numpy().tobytes())
     for job in jobs:
-        found.update(f"{job.question}\t{job.text}\t{job.reader.longest}\t{sorted(job.reader.joiners)}\n".encode())
+        found.update(
+            f"{job.question}\t{job.text}\t{job.reader.longest}\t{sorted(job.reader.joiners)}\t{job.twice}\n".encode()
+        )
     return found.hexdigest()[:16]
 
 

@@ -39,6 +39,7 @@ def label(
     *,
     use_prior: bool = True,
     degrees: bool = False,
+    twice: bool = False,
 ) -> Questions:
     """The train questions, and one question for every other subject and relation with what the model reads in the
     subject's lines: an answer, or "not told".
@@ -46,14 +47,14 @@ def label(
     A span's probability is multiplied by its answer prior. Without `use_prior` it stands alone, and only parts of
     longer names and what looks like no answer weigh less. With `degrees` every label has one: how sure the reader was,
     by a fit on the train questions that reading was not taught with (a stage that reads `reading-taught`). A doubtful
-    "not told" is then an answer of the lowest degree.
+    "not told" is then an answer of the lowest degree. With `twice` lines are shown two times, as reading was taught.
     """
     assert data.questions is not None
     _ = data.template  # questions are written in it
     kept = {_asked(question): question for question in data.calibrating} if degrees else {}
     taught = replace(data.questions, rows=tuple(row for row in data.questions.answered if _asked(row) not in kept))
     readers = [_reader(data, relation, taught, use_prior=use_prior) for relation in data.relations]
-    labels = read_lines(loaded, data.lines, readers, set(map(_asked, taught)), progress)
+    labels = read_lines(loaded, data.lines, readers, set(map(_asked, taught)), progress, twice=twice)
     checked = [asked for asked in kept if asked in labels]
     confidence = fit_confidence(
         [labels[asked] for asked in checked],
