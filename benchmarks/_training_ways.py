@@ -13,7 +13,7 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -160,8 +160,9 @@ class Loci:
         data = TrainingData(corpus())
         pool = setting.repeats * setting.steps
         mixture = (MixtureComponent("corruption-2024"),)
-        sorting = {"shuffle": False, "accumulate": PARTS} if in_order else {"pool": pool}
-        self.stage = Stage("pretrain", mixture, steps=1, batch_size=setting.batch, optimiser=optimiser, **sorting)
+        self.stage = Stage("pretrain", mixture, steps=1, batch_size=setting.batch, pool=pool, optimiser=optimiser)
+        if in_order:
+            self.stage = replace(self.stage, pool=1, shuffle=False, accumulate=PARTS)
         self.config = GPTConfig(len(data.vocab), embd_pdrop=dropout, attn_pdrop=dropout, resid_pdrop=dropout)
         self.model = GPT(self.config, generator=torch.Generator().manual_seed(0)).train()
         self.optimisers = make_optimisers(self.model, self.stage)
@@ -185,7 +186,8 @@ class Loci:
             characters += work.characters
             for part in work.parts:
                 positions += part.x.size
-                work_flops += flops(self.config, *part.x.shape, part.n_targets)
+                rows, width = part.x.shape
+                work_flops += flops(self.config, rows, width, part.n_targets)
             laps.at = self.setting.now()
         return Measured(laps.seconds, characters, positions, work_flops)
 
