@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from loci.text.names import PRONOUNS
 from loci.text.scripts import MARKS
 from loci.text.scripts import UNSPACED as UNSPACED  # others take it from here
 
@@ -24,8 +25,7 @@ _WORD = re.compile(
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _BEFORE, _BEHIND = "$€£¥", ".%+# "  # what may belong to a word, or not
 _POSSESSIVE = re.compile(r"['’]s$")
-# A full stop that may end a sentence: not that of an initial, unless what follows begins sentences.
-_ENDS = re.compile(r"(?<=\w\w)\. |\. (?=(?:The|An?|This|That|In|On|At|He|She|It|They|His|Her|Its|Their)\b)")
+_BEGINS_SENTENCES = PRONOUNS | {"the", "a", "an", "this", "that", "in", "on", "at"}
 _TITLES = frozenset(("St", "Mt", "Ft", "Dr", "Mr", "Ms"))
 _LONGEST_JOINER = 3
 _HALVES = frozenset('()[]{}"“”«»')
@@ -95,8 +95,15 @@ def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:
             runs.append(word.group())
         before = word
     inside = {span for run in runs if run[0].isupper() and re.search("[ -]", run) for span in word_spans(run, longest)}
-    whole = {run[:end] for run in runs for end in (len(run), *(stop.start() + 1 for stop in _ENDS.finditer(run)))}
+    whole = {run[:end] for run in runs for end in (len(run), *_ends(run))}
     return frozenset(inside.difference(*map(_spelled, whole)))
+
+
+def _ends(run: str) -> Iterator[int]:
+    """Where a sentence may end within a run: not after an initial, unless what follows begins sentences."""
+    for stop in re.finditer(r"(\w*)\. (?=(\w+))", run):
+        if len(stop[1]) > 1 or stop[2].lower() in _BEGINS_SENTENCES:
+            yield stop.end(1) + 1
 
 
 def _spelled(span: str) -> Sequence[str]:
