@@ -7,8 +7,9 @@ import errno
 import io
 import json
 import os
-import time
+from collections.abc import Callable
 from contextlib import redirect_stdout
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,53 +45,65 @@ from loci.training.checkpoint import load_model, save_checkpoint
 from loci.training.distributed import Group
 from loci.training.run import read_run, start_run
 from run_files import record
+from square_time import grows_with_the_square
 from tiny_training import tiny_data, tiny_recipe
 
 __all__ = ["tiny_data", "tiny_recipe"]
-N = 20_000
+
+
+def stops(number: int) -> str:
+    return f"{number:b}".translate({ord("0"): "?", ord("1"): "!"})
+
+
 ASKED = "Where was Ana born?\tPorto\n"
-SLOW: dict[str, tuple[object, str]] = {
-    "carriage returns": (Corpus.read, "Ana Lima. She was born in Porto.\n" + "\r" * 5 * N + "x"),
-    "spaces in a question": (Questions.read, ASKED + f"a{' ' * 10 * N}b\tc\n" * 2),
-    "stops in a question": (Questions.read, ASKED + f"a{'?' * 10 * N}b\tc\n" * 2),
-    "spaces in a heading": (Corpus.read, f"# a{' ' * N}b\nA line.\n"),
-    "a heading of many words": (Corpus.read, f"# {'A ' * N}B\n{'A ' * N}\n"),
-    "one question, many answers": (Questions.read, "".join(f"Where was Ana born?\tPorto {n}\n" for n in range(2 * N))),
-    "many forms": (Questions.read, "".join(f"Ana{'?' * n}\tPorto\nBo{'?' * n}\tOslo\n" for n in range(1, 2000))),
+#: A reader and the file of a given size that once took it the square of the time.
+FILES: dict[str, tuple[Callable[[Path], object], Callable[[int], str]]] = {
+    "carriage returns": (Corpus.read, lambda n: "Ana Lima. She was born in Porto.\n" + "\r" * 5 * n + "x"),
+    "spaces in a question": (Questions.read, lambda n: ASKED + f"a{' ' * 10 * n}b\tc\n" * 2),
+    "stops in a question": (Questions.read, lambda n: ASKED + f"a{'?' * 10 * n}b\tc\n" * 2),
+    "spaces in a heading": (Corpus.read, lambda n: f"# a{' ' * n}b\nA line.\n"),
+    "a heading of many words": (Corpus.read, lambda n: f"# {'A ' * n}B\n{'A ' * n}\n"),
+    "one question, many answers": (
+        Questions.read,
+        lambda n: "".join(f"Where was Ana born?\tPorto {i}\n" for i in range(2 * n)),
+    ),
+    "many forms": (
+        Questions.read,
+        lambda n: "".join(f"Ana{stops(i)}\tPorto\nBo{stops(i)}\tOslo\n" for i in range(n // 4)),
+    ),
     "one answer, many times": (
-        lambda file: read_external(file, Questions.from_pairs([("Where?", "x")] * 2 * N)),
-        "Where?\tx\n" * 2 * N,
+        lambda file: read_external(file, Questions.from_pairs([("Where?", "x")] * len(file.read_bytes().splitlines()))),
+        lambda n: "Where?\tx\n" * 2 * n,
     ),
 }
 
 
-@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.parametrize("name", FILES)
 def test_no_reader_takes_the_square_of_the_time(name, tmp_path):
-    read, text = SLOW[name]
-    assert callable(read)
-    file = tmp_path / "file.txt"
-    file.write_bytes(text.encode())
-    started = time.process_time()
-    with contextlib.suppress(LociError):  # refused is as good as read, if it is soon
-        read(file)
-    assert time.process_time() - started < 10
+    read, text = FILES[name]
+
+    def work(size):
+        file = tmp_path / "file.txt"
+        file.write_bytes(text(size).encode())
+        with contextlib.suppress(LociError):  # refused is as good as read, if it is soon
+            read(file)
+
+    assert not grows_with_the_square(work, 5_000)
 
 
 @pytest.mark.parametrize(
     "work",
     [
-        lambda: _bare("Ana" + " " * 5 * N + "Lima"),
-        lambda: _plain("<" * 5 * N),
-        lambda: find_subject("Who is " + "Ana " * 5 * N + "?", ()),
-        lambda: without_answer("Ana (" + " " * N + "x Porto", "Porto", np.random.default_rng(0)),
-        lambda: without_answer("Ana Lima " * N + "in Porto it is", "Porto", np.random.default_rng(1)),
-        lambda: parse_sum("a" + " " * N + "+ 2 b"),
+        lambda n: _bare("Ana" + " " * 5 * n + "Lima"),
+        lambda n: _plain("<" * 5 * n),
+        lambda n: find_subject("Who is " + "Ana " * 5 * n + "?", ()),
+        lambda n: without_answer("Ana (" + " " * n + "x Porto", "Porto", np.random.default_rng(0)),
+        lambda n: without_answer("Ana Lima " * n + "in Porto it is", "Porto", np.random.default_rng(1)),
+        lambda n: parse_sum("a" + " " * n + "+ 2 b"),
     ],
 )
 def test_no_rule_takes_the_square_of_the_time(work):
-    started = time.process_time()
-    work()
-    assert time.process_time() - started < 10
+    assert not grows_with_the_square(work, 5_000)
 
 
 def test_control_characters_are_spelled_out_for_every_command():

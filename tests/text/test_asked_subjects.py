@@ -1,12 +1,11 @@
 """Lines whose subject only the questions tell, as a reader would place them."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.text.corpus import Corpus
+from square_time import grows_with_the_square
 
 CAPITALS = [
     "Oslo is the capital of Norway.",
@@ -127,9 +126,9 @@ def test_any_lines_have_subjects_whoever_is_asked_about(lines, asked):
     assert [line.text for line in corpus.knowing(asked)] == lines
 
 
-def test_long_lines_take_linear_time():
-    lines = [f"Ada {part * (20_000 // len(part))} Bo Lind" for part in ("a ", "A ", "it ", "Bo ", "the ", "Ada ", ", ")]
-    corpus = Corpus.from_lines(lines * 3)
-    start = time.process_time()
-    corpus.knowing(["Bo Lind", "Cy Berg"])
-    assert time.process_time() - start < 2
+@pytest.mark.parametrize("part", ["a ", "A ", "it ", "Bo ", "the ", "Ada ", ", "])
+def test_long_lines_take_linear_time(part):
+    def know(size):
+        Corpus.from_lines([f"Ada {part * size} Bo Lind"] * 3).knowing(["Bo Lind", "Cy Berg"])
+
+    assert not grows_with_the_square(know, 5_000)

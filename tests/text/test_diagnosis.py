@@ -1,5 +1,4 @@
 import json
-import time
 
 import pytest
 
@@ -9,6 +8,7 @@ from loci.text.diagnosis import diagnose
 from loci.text.findings import KINDS
 from loci.text.relations import relations_from
 from loci.text.vocab import Vocab
+from square_time import grows_with_the_square
 
 WIKI = "Ada. Was Ada not born in London? She was .\nAlan. Where? Alan was born in Paris, by Bycy .\n"
 
@@ -227,16 +227,17 @@ def test_every_kind_says_what_it_means_and_what_to_do():
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_lines_are_checked_in_seconds(tmp_path):
-    people = [f"Anna B. C{'abcdefghij'[n % 10]}{n}" for n in range(100_000)]
-    (tmp_path / "wiki.txt").write_text("".join(f"{name}. Where? {name} was born in X .\n" for name in people))
-    (tmp_path / "q_train.tsv").write_text("".join(f"Where was {name} born?    X\n" for name in people))
-    start = time.process_time()
-    diagnosis = diagnose(tmp_path)
-    assert time.process_time() - start < 20  # about 3 s; the bound only catches work that grows with the square
-    assert diagnosis.ok
-    assert len(diagnosis.changes) == 100_000
-    assert diagnosis.files[1].questions.in_own_line == 100_000
+def test_many_lines_are_checked_in_linear_time(tmp_path):
+    def check(size):
+        people = [f"Anna B. C{'abcdefghij'[n % 10]}{n}" for n in range(size)]
+        (tmp_path / "wiki.txt").write_text("".join(f"{name}. Where? {name} was born in X .\n" for name in people))
+        (tmp_path / "q_train.tsv").write_text("".join(f"Where was {name} born?    X\n" for name in people))
+        diagnosis = diagnose(tmp_path)
+        assert diagnosis.ok
+        assert len(diagnosis.changes) == size
+        assert diagnosis.files[1].questions.in_own_line == size
+
+    assert not grows_with_the_square(check, 10_000)
 
 
 def test_the_courses_folder_gives_the_known_figures(course_data):
