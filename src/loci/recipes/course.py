@@ -109,7 +109,8 @@ def course_scratch(shape: DataShape) -> Recipe:
 
 #: The demo's model, wider, with the course's learned positions.
 SHORT_MODEL = {**DEMO_MODEL, "n_embd": 160, "positions": "learned"}
-PRETRAIN_CHARACTERS = 9e6
+CHARACTERS_A_LINE = 3400.0
+"""Of pretraining: some 50 looks at a line. What a line tells is stored late: by 27 looks little of it."""
 PRETRAIN_DECAY = 0.45
 SALIENT_SHARE = 0.1
 """Of the rows that read the corpus: those with one span masked in the whole line; the others keep the name and the
@@ -127,16 +128,15 @@ def course_short(shape: DataShape, *, salient: float = SALIENT_SHARE) -> Recipe:
     """
     batch_size = memorizing_batch(shape.n_lines)
     lines = _lines(salient)
-    pretrain = small_stage(
-        "pretrain", PRETRAIN_CHARACTERS, *lines, batch_size=batch_size, decay=PRETRAIN_DECAY, floor=0.05
-    )
+    characters = CHARACTERS_A_LINE * shape.n_lines
+    pretrain = small_stage("pretrain", characters, *lines, batch_size=batch_size, decay=PRETRAIN_DECAY, floor=0.05)
     asked = MixtureComponent("question-answer", source="questions", share=QUESTION_SHARE)
     beside = [replace(part, share=part.share * (1 - QUESTION_SHARE)) for part in lines]
     finetune = replace(
         pretrain,
         name="finetune",
         mixture=(asked, *beside),
-        time_share=PRETRAIN_CHARACTERS / 15,  # about what two epochs of the course's questions take
+        time_share=characters / 15,  # about what two epochs of the course's questions take
         decay=0.3,
         lr=FINETUNE_RATE * pretrain.lr,
         matrix_lr=FINETUNE_RATE * pretrain.matrix_lr,
