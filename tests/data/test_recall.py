@@ -1,10 +1,12 @@
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loci.data.recall import CUES, CuedRecall, MarkedLine, SalientSpan, WordRecall, salient_spans
+from loci.errors import LociError
 from loci.text.corpus import Corpus, Line
 from loci.text.vocab import MASK, Vocab
 
@@ -100,6 +102,18 @@ def test_answers_of_train_questions_are_asked_for_every_time_and_other_spans_sel
     assert 30 < counts["1950"] < 90
     unknown = MarkedLine(Line(1, "Bo", "Bo went to New York ."), frozenset())
     assert VOCAB.decode(CuedRecall(VOCAB, 50)(unknown, np.random.default_rng(0)).ids).endswith("⁇New York⁇")
+
+
+def test_an_answer_after_a_full_stop_is_asked_for_and_another_word_there_is_not():
+    line = Corpus.from_lines(["Al Ray. Al (b. London, 1900) drew. Then Rome."]).lines[0]
+    known, others = MarkedLine(line, frozenset({"London"})).spans
+    assert [line.text[span.start : span.stop] for span in known] == ["London"]
+    assert [line.text[span.start : span.stop] for span in others] == ["1900", "Then Rome"]
+
+
+def test_cued_recall_of_lines_without_their_answers_is_an_error_that_names_the_source():
+    with pytest.raises(LociError, match="marked-lines"):
+        CuedRecall(VOCAB, 64)(CORPUS.lines[0], np.random.default_rng(0))
 
 
 def test_a_cue_that_cannot_be_spelled_in_small_letters_is_left_out():

@@ -160,6 +160,7 @@ FAR = Corpus.from_lines(
 ASKED = Questions.from_pairs(
     (f"Where was {line.subject} born?", place) for line, place in zip(FAR, ("York", "Oslo", "village"), strict=True)
 )
+PLACES = frozenset({"York", "Paris"})
 
 
 def loaded_model(variant: str, tmp_path: Path, **sizes: int) -> LoadedModel:
@@ -169,16 +170,16 @@ def loaded_model(variant: str, tmp_path: Path, **sizes: int) -> LoadedModel:
 
 def test_in_view_is_what_pretraining_asks_for_wherever_it_stands(tmp_path: Path) -> None:
     # York is a part of the name and the village no name: neither is ever asked for. Oslo stands far along.
-    assert in_view(loaded_model("vanilla", tmp_path), FAR, ASKED) == [False, True, False]
+    assert in_view(loaded_model("vanilla", tmp_path), FAR, ASKED, PLACES) == [False, True, False]
     for sees, expected in ((12, True), (11, False)):  # "Bo Ray⁇Oslo⁇"
         blind = loaded_model("perceiver-course", tmp_path, bottleneck_dim=sees)
-        assert in_view(blind, FAR, ASKED)[1] is expected
+        assert in_view(blind, FAR, ASKED, PLACES)[1] is expected
 
 
 def test_an_answer_is_asked_for_by_the_words_that_lead_up_to_it() -> None:
-    assert cued_prompt(ASKED[0], FAR) is None  # a part of the name
-    assert cued_prompt(ASKED[1], FAR) == "Bo Ray very very born in"
-    assert cued_prompt(Questions.from_pairs([("Where was Cy Fox born?", "Rome")])[0], FAR) is None
+    assert cued_prompt(ASKED[0], FAR, PLACES) is None  # a part of the name
+    assert cued_prompt(ASKED[1], FAR, PLACES) == "Bo Ray very very born in"
+    assert cued_prompt(Questions.from_pairs([("Where was Cy Fox born?", "Rome")])[0], FAR, PLACES) is None
 
 
 def test_stored_is_what_is_given_after_name_and_cue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,18 +190,19 @@ def test_stored_is_what_is_given_after_name_and_cue(tmp_path: Path, monkeypatch:
         return [Generated(tuple(FAR.vocab.encode("Oslo")), 0.0, True) for _ in asked]
 
     monkeypatch.setattr(stored, "generate", says)
-    assert stored.is_stored(loaded_model("vanilla", tmp_path), FAR, ASKED) == [False, True, False]
+    assert stored.is_stored(loaded_model("vanilla", tmp_path), FAR, ASKED, PLACES) == [False, True, False]
     assert prompts == ["Bo Ray very very born in⁇"]
 
 
 def test_every_dev_person_whose_line_tells_can_count_as_stored(course_data: Path, tmp_path: Path) -> None:
     corpus = Corpus.read(course_data)
     dev = Questions.read(course_data, split="dev", subjects=corpus.by_subject)
+    taught = Questions.read(course_data, split="train", subjects=corpus.by_subject).answers
     told = [question for question in dev if corpus.tells(question.subject, question.answers)]
     assert len(told) == 479
     model = loaded_model("vanilla", tmp_path, block_size=160)
-    assert sum(in_view(model, corpus, dev)) == 479
-    assert all((cued_prompt(question, corpus) or "").startswith(question.subject or "?") for question in told)
+    assert sum(in_view(model, corpus, dev, taught)) == 479
+    assert all((cued_prompt(question, corpus, taught) or "").startswith(question.subject or "?") for question in told)
 
 
 def test_bad_input_is_named_before_anything_is_written(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from safetensors.torch import load_file, save_file
 from loci.attention_lab.design import parse_sum
 from loci.cli.main import main
 from loci.cli.terminal import HarmlessOutput
+from loci.data.recall import CuedRecall, MarkedLine, salient_spans
 from loci.data.untold import without_answer
 from loci.errors import LociError
 from loci.evaluation.external_predictions import read_external
@@ -35,8 +36,9 @@ from loci.report.page import Page, _plain
 from loci.text import source
 from loci.text.compiled import read_large
 from loci.text.compiling import compile_corpus
-from loci.text.corpus import Corpus
+from loci.text.corpus import Corpus, Line
 from loci.text.questions import Questions
+from loci.text.spans import fragments
 from loci.text.strangers import _bare
 from loci.text.vocab import Vocab
 from loci.text.wordings import find_subject
@@ -55,6 +57,7 @@ def stops(number: int) -> str:
     return f"{number:b}".translate({ord("0"): "?", ord("1"): "!"})
 
 
+ROMAN, ROME = CuedRecall(Vocab.from_text("Bo in Rome"), 128), frozenset({"Rome"})
 ASKED = "Where was Ana born?\tPorto\n"
 #: A reader and the file of a given size that once took it the square of the time.
 FILES: dict[str, tuple[Callable[[Path], object], Callable[[int], str]]] = {
@@ -100,6 +103,9 @@ def test_no_reader_takes_the_square_of_the_time(name, tmp_path):
         lambda n: without_answer("Ana (" + " " * n + "x Porto", "Porto", np.random.default_rng(0)),
         lambda n: without_answer("Ana Lima " * n + "in Porto it is", "Porto", np.random.default_rng(1)),
         lambda n: parse_sum("a" + " " * n + "+ 2 b"),
+        lambda n: fragments("A" * n),
+        lambda n: salient_spans(Line(1, "Bo", "Bo. " + "An " * n)),
+        lambda n: ROMAN(MarkedLine(Line(1, "Bo", "Bo. " + "in Rome " * n), ROME), np.random.default_rng(0)),
     ],
 )
 def test_no_rule_takes_the_square_of_the_time(work):

@@ -133,6 +133,10 @@ def test_dropout_keeps_numbers_scaled_and_sends_gradients_where_it_kept_them(see
     torch.testing.assert_close(gradient, scale, rtol=1e-3, atol=0)
 
 
+def test_dropout_of_nearly_everything_is_finite():
+    assert torch.isfinite(dropped(torch.ones(100), 0.9999999)).all()
+
+
 @pytest.mark.parametrize("share", [0.1, 0.5])
 def test_dropout_drops_its_share_everywhere_alike_and_nothing_outside_training(share):
     torch.manual_seed(0)

@@ -42,6 +42,8 @@ def test_the_full_stop_of_an_initial_ends_no_name():
 def test_a_letter_that_ends_a_sentence_makes_no_fragment_of_what_stands_before_it():
     assert "Plan B" not in fragments("It came from Plan B. The end")
     assert fragments("He was born in LA. He died in Rome.") == frozenset()
+    assert not {"U.S.", "U.S"} & fragments("She was born in the U.S. Ada studied law.")
+    assert "Washington D.C." not in fragments("from Washington D.C. Bo Ek designed it.")
     assert not any("LA. He" in span for span in word_spans("born in LA. He died"))
 
 

@@ -190,7 +190,7 @@ def _summary(diagnosis: Diagnosis) -> Text:
         refused = next((f" loci learn would refuse: {one.remedy}." for one in errors if one.kind in REFUSED), "")
         verdict = (f"Not usable as it is: {names}.{refused}", "bold red")
     changes = len(diagnosis.changes)
-    hint = f" A repair (--repair OUT) would mend or remove {_plural(changes, 'line')}." if changes else ""
+    hint = f" A repair (--repair OUT) would make {_plural(changes, 'change')}." if changes else ""
     return Text.assemble(found, ". ", verdict, hint)
 
 

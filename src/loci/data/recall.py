@@ -5,13 +5,15 @@
     cued recall    words subject words ⁇ span ⁇ words ⁇ span ⁇ …   spans after the words that lead up to them
 
 A span is salient when it is a run of capitalised words and numbers, and not a part of the subject's own name: no list
-of places and nothing about any relation. A year ends a run: "3 March 1822 Rome" is a date and a place. Knows nothing of
-questions.
+of places and nothing about any relation. A year ends a run: "3 March 1822 Rome" is a date and a place. Knows of
+questions only which words answer some train question.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +22,7 @@ import numpy as np
 
 from loci.data.example import Example
 from loci.data.prompts import closed
+from loci.errors import LociError
 from loci.text.corpus import Line
 from loci.text.vocab import Vocab
 
@@ -44,15 +47,17 @@ def salient_spans(line: Line, *, runs: bool = True) -> list[Span]:
     body = len(line.subject) if line.text.startswith(line.subject) else 0
     own = set(re.findall(r"\w+", line.subject))
     spans: list[Span] = []
+    before = ""
     for match in WORD.finditer(line.text, body):
         word = match.group()
         if not (word[0].isupper() or word[0].isdigit()) or own & set(re.findall(r"\w+", word)):
             continue
         last = spans[-1] if runs and spans and line.text[spans[-1].stop : match.start()] == " " else None
-        if last is not None and not _ENDS_IN_YEAR.search(line.text[last.start : last.stop]):
+        if last is not None and not _ENDS_IN_YEAR.search(before):
             spans[-1] = Span(last.start, match.end())
         else:
             spans.append(Span(match.start(), match.end()))
+        before = word
     return spans
 
 
@@ -120,12 +125,17 @@ class MarkedLine:
         """The line's salient spans: those that are an answer, or begin with one, up to there; and the others."""
         known, others = [], []
         for span in salient_spans(self.line):
-            if _opens_sentence(self.line.text, span):
-                continue
             found = _beginning_in(self.line.text, span, self.answers)
-            known += [found] if found is not None else []
-            others += [span] if found is None else []
+            if found is not None:
+                known.append(found)
+            elif not _opens_sentence(self.line.text, span):
+                others.append(span)
         return known, others
+
+    @cached_property
+    def every(self) -> list[Span]:
+        """All that may be asked for, in the line's order."""
+        return sorted(itertools.chain(*self.spans), key=_start)
 
 
 @dataclass(frozen=True)
@@ -143,16 +153,19 @@ class CuedRecall:
 
     def __call__(self, record: MarkedLine, rng: np.random.Generator) -> Example:
         """Its spans in a random order, as many as fit; at least one, if there is any."""
+        if not isinstance(record, MarkedLine):
+            raise LociError("cued-recall asks for lines with their answers", remedy="give it the source marked-lines")
         line = record.line
         known, others = record.spans
         chosen = [*known, *(span for span in others if rng.random() < self.others)]
         if others and not chosen:
             chosen = [others[int(rng.integers(len(others)))]]
-        spans = sorted((*known, *others), key=lambda span: span.start)
         parts: list[str] = []
         for place in rng.permutation(len(chosen)):
+            if sum(map(len, parts)) > self.block_size:
+                break
             span = chosen[place]
-            words = cue(line, spans, span, left_out=lambda: rng.random() < LEFT_OUT)
+            words = cue(line, record.every, span, left_out=lambda: rng.random() < LEFT_OUT)
             words = [word for word in words if not self.vocab.missing(word)]  # which may lack a small letter
             if not parts:
                 before = int(rng.integers(len(words) + 1))
@@ -183,12 +196,21 @@ def cue(line: Line, spans: list[Span], span: Span, *, left_out: Callable[[], boo
     what "born in" leads up to.
     """
     own = set(re.findall(r"\w+", line.subject))
-    start, words, before = len(line.subject) if line.text.startswith(line.subject) else 0, [], ""
-    for other in spans:
-        if other.stop <= span.start:
-            words += _WORDS.findall(line.text, start, other.start)
-            start, before = other.stop, line.text[other.start : other.stop]
-    last = _WORDS.findall(line.text, start, span.start)
-    leading = [word.lower() for word in (*words, *last) if word not in own][-CUES:]
-    kept = [word for word in leading if not left_out()]
+    body = len(line.subject) if line.text.startswith(line.subject) else 0
+    number, stop = bisect_left(spans, span.start, key=_start), span.start
+    last: list[str] | None = None
+    leading: list[str] = []
+    while len(leading) < CUES and number >= 0:  # from the gap before the span back to the line's beginning
+        number -= 1
+        start = spans[number].stop if number >= 0 else body
+        words = _WORDS.findall(line.text, start, stop)
+        leading = [*(word.lower() for word in words if word not in own), *leading]
+        if last is None:
+            last, before = words, line.text[spans[number].start : start] if number >= 0 else ""
+        stop = spans[number].start
+    kept = [word for word in leading[-CUES:] if not left_out()]
     return kept if last or not before else [*kept, before]
+
+
+def _start(span: Span) -> int:
+    return span.start

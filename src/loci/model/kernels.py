@@ -70,8 +70,7 @@ def picked(x: Float[Tensor, "*N C"], wanted: Bool[Tensor, "*N"]) -> Float[Tensor
 def dropped(x: Float[Tensor, "*N"], share: float) -> Float[Tensor, "*N"]:
     """`F.dropout(x, share)` in training; the share in steps of 1/65,536.
 
-    PyTorch draws number by number, in one thread. Here one draw serves four numbers: a step of the course's model takes
-    a seventh less on two cores.
+    PyTorch draws number by number, in one thread. Here one draw serves four numbers.
     """
     if not share:
         return x
@@ -230,7 +229,7 @@ DRAWN = 1 << 16
 class _Dropped(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, share: float) -> Tensor:
-        least = round(share * DRAWN)
+        least = min(DRAWN - 1, round(share * DRAWN))  # at least one value of a draw keeps
         draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(1 << 63), None)
         kept = (draws.view(torch.int16)[: x.numel()] >= least - DRAWN // 2).view(x.shape)
         ctx.save_for_backward(kept)

@@ -101,8 +101,9 @@ def fragments(text: str, longest: int = LONGEST_SPAN) -> frozenset[str]:
 
 def _ends(run: str) -> Iterator[int]:
     """Where a sentence may end within a run: not after an initial, unless what follows begins sentences."""
-    for stop in re.finditer(r"(\w*)\. (?=(\w+))", run):
-        if len(stop[1]) > 1 or stop[2].lower() in _BEGINS_SENTENCES:
+    for stop in re.finditer(r"(?<!\w)(\w*)\. (?=(\w+))", run):
+        initial = len(stop[1]) == 1 and run[stop.start() - 1 : stop.start()] != "."  # U.S. is none
+        if not initial or stop[2].lower() in _BEGINS_SENTENCES:
             yield stop.end(1) + 1
 
 

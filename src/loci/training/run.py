@@ -20,7 +20,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,7 +36,7 @@ from loci.training.checkpoint import BEST, CHECKPOINTS, CONFIG, FINAL, checkpoin
 from loci.training.lock import LOCK, OWNER
 from loci.training.named import named_corpus
 from loci.training.plain_data import to_dict
-from loci.training.plan import LabelStep, Recipe, recipe_from_dict
+from loci.training.plan import LabelStep, Recipe, Stage, recipe_from_dict
 from loci.training.reports import StepReport
 
 RUN, METRICS, PREDICTIONS, PSEUDO_LABELS = "run.json", "metrics.jsonl", "predictions", "pseudo_labels.tsv"
@@ -184,9 +184,15 @@ def other_training(info: RunInfo, recipe: Recipe, data: Mapping[str, Any]) -> st
     for name in _HASHES:
         if info.data.get(name) != data[name]:
             return f"the data has changed since the run was started ({name} differs)"
-    before, now = to_dict(info.recipe), to_dict(recipe)
+    before, now = _as_learned(info.recipe), _as_learned(recipe)
     changed = [name for name in now if before.get(name) != now[name]]
     return f"holds another training ({', '.join(changed)} of the recipe differ)" if changed else None
+
+
+def _as_learned(recipe: Recipe) -> dict[str, Any]:
+    """A recipe without what changes rounding alone: in how many parts a batch goes through the model."""
+    steps = (replace(step, accumulate=1) if isinstance(step, Stage) else step for step in recipe.steps)
+    return to_dict(replace(recipe, steps=tuple(steps)))
 
 
 def labels_file(path: Path, recipe: Recipe, step: LabelStep) -> Path:

@@ -34,7 +34,7 @@ from loci.training.plan import MixtureComponent, Recipe, Stage
 
 AFTER_SUBJECT = line_of("X").removeprefix("X")
 """What stands between a subject and its text: a script may have a full stop of its own."""
-TEXTS = {"corpus", "taught-lines", "subjects", "text"}
+TEXTS = {"corpus", "marked-lines", "taught-lines", "subjects", "text"}
 """The sources that hold no questions of their own: what is cut short of them still says something."""
 EVENED = 0.3
 """Relations are read in proportion to this power of their train questions."""

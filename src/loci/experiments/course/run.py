@@ -228,7 +228,7 @@ def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, h
             found[split] += said
             if split == HELD_OUT:
                 by_seed.append(exact_match(said).value)
-        about = loaded, asked.data.corpus, asked.held_out
+        about = loaded, asked.data.corpus, asked.held_out, asked.train.answers
         seen += [system.pretrained and shown for shown in in_view(*about)]
         stored += is_stored(*about)
         trainings.append(_training(loaded, recipe, read_metrics(folder)))

@@ -1,13 +1,14 @@
 """What a model of the course's table was shown of an answer, and whether it has stored it: two steps of its funnel.
 
 Both go by what pretraining asks for (`loci.data.recall`): the names and numbers of a line, wherever they stand in it.
+`taught` are the answers to train questions, which say what may be worth asking for.
 Knows nothing of training.
 """
 
 from __future__ import annotations
 
 from loci.data.prompts import closed
-from loci.data.recall import cue, salient_spans
+from loci.data.recall import MarkedLine, cue
 from loci.generation import generate
 from loci.text.corpus import Corpus
 from loci.text.match import any_stands_in
@@ -18,7 +19,7 @@ from loci.training.checkpoint import LoadedModel
 ANSWER_LENGTH = 32
 
 
-def in_view(loaded: LoadedModel, corpus: Corpus, questions: Questions) -> list[bool]:
+def in_view(loaded: LoadedModel, corpus: Corpus, questions: Questions, taught: frozenset[str]) -> list[bool]:
     """For each question with answers: whether pretraining can ask for the answer after the name, where it is seen.
 
     What reaches the answer is the block, or fewer characters where the trunk is blind after some.
@@ -29,7 +30,7 @@ def in_view(loaded: LoadedModel, corpus: Corpus, questions: Questions) -> list[b
         any(
             len(line.subject) + len(text) <= room and any_stands_in([text], question.answers)
             for line in corpus.about(question.subject or "")
-            for span in salient_spans(line)
+            for span in MarkedLine(line, taught).every
             for text in [line.text[span.start : span.stop]]
         )
         for question in questions
@@ -37,13 +38,13 @@ def in_view(loaded: LoadedModel, corpus: Corpus, questions: Questions) -> list[b
     ]
 
 
-def is_stored(loaded: LoadedModel, corpus: Corpus, questions: Questions) -> list[bool]:
+def is_stored(loaded: LoadedModel, corpus: Corpus, questions: Questions, taught: frozenset[str]) -> list[bool]:
     """For each question with answers: whether the model gives the answer where pretraining asked for it.
 
     That tells what is stored apart from what a question can reach.
     """
     asked = [question for question in questions if question.answers]
-    cued = [cued_prompt(question, corpus) for question in asked]
+    cued = [cued_prompt(question, corpus, taught) for question in asked]
     known = [text is not None and not loaded.vocab.missing(text) for text in cued]
     prompts = [closed(loaded.vocab, text).tolist() for text, ok in zip(cued, known, strict=True) if text and ok]
     said = iter(generate(loaded.model, prompts, max_new=ANSWER_LENGTH, stop_id=MASK_ID) if prompts else ())
@@ -53,10 +54,10 @@ def is_stored(loaded: LoadedModel, corpus: Corpus, questions: Questions) -> list
     ]
 
 
-def cued_prompt(question: Question, corpus: Corpus) -> str | None:
+def cued_prompt(question: Question, corpus: Corpus, taught: frozenset[str]) -> str | None:
     """The subject and all words that lead up to the answer in a line about it; None where no line has it as a span."""
     for line in corpus.about(question.subject or ""):
-        spans = salient_spans(line)
+        spans = MarkedLine(line, taught).every
         for span in spans:
             if any_stands_in([line.text[span.start : span.stop]], question.answers):
                 return " ".join((line.subject, *cue(line, spans, span)))
