@@ -113,7 +113,7 @@ def test_an_answer_after_a_full_stop_is_asked_for_and_another_word_there_is_not(
 
 def test_cued_recall_of_lines_without_their_answers_is_an_error_that_names_the_source():
     with pytest.raises(LociError, match="marked-lines"):
-        CuedRecall(VOCAB, 64)(CORPUS.lines[0], np.random.default_rng(0))
+        CuedRecall(VOCAB, 64)(CORPUS.lines[0], np.random.default_rng(0))  # type: ignore[arg-type]
 
 
 def test_a_cue_that_cannot_be_spelled_in_small_letters_is_left_out():
