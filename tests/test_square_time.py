@@ -24,6 +24,7 @@ def test_what_takes_no_time_is_nobodys_trouble(clock):
     assert not square_time.grows_with_the_square(lambda size: clock((size / 1e5) ** 2), 100)
 
 
-def test_one_slow_measurement_is_not_believed(clock):
-    slow = iter([100.0])
-    assert not square_time.grows_with_the_square(lambda size: clock(next(slow, size / 100)), 100)
+@pytest.mark.parametrize("slow", range(2 * square_time.ROUNDS - 2))
+def test_slow_measurements_are_not_believed(clock, slow):
+    late = iter([100.0] * slow)
+    assert not square_time.grows_with_the_square(lambda size: clock(next(late, 0) + size / 100), 100)

@@ -51,8 +51,8 @@ from loci.training.sources import TrainingData
 #: full rate, by a smaller model.
 QUICK = (
     "model.n_embd=128",
-    *("pretrain.characters=700000", "pretrain.batch_size=32", "pretrain.floor=1.0"),
-    *("finetune.characters=1500000", "finetune.batch_size=32", "finetune.lr=0.003", "finetune.matrix_lr=0.02"),
+    *("pretrain.characters=600000", "pretrain.batch_size=32", "pretrain.floor=1.0"),
+    *("finetune.characters=1200000", "finetune.batch_size=32", "finetune.lr=0.003", "finetune.matrix_lr=0.02"),
 )
 N_STRANGERS, N_SHOWN = 200, 5
 
