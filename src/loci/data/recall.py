@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -135,7 +134,7 @@ class MarkedLine:
     @cached_property
     def every(self) -> list[Span]:
         """All that may be asked for, in the line's order."""
-        return sorted(itertools.chain(*self.spans), key=_start)
+        return sorted(itertools.chain(*self.spans), key=lambda span: span.start)
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ class CuedRecall:
         parts: list[str] = []
         for place in rng.permutation(len(chosen)):
             if sum(map(len, parts)) > self.block_size:
-                break
+                break  # a line of thousands of spans
             span = chosen[place]
             words = cue(line, record.every, span, left_out=lambda: rng.random() < LEFT_OUT)
             words = [word for word in words if not self.vocab.missing(word)]  # which may lack a small letter
@@ -196,21 +195,12 @@ def cue(line: Line, spans: list[Span], span: Span, *, left_out: Callable[[], boo
     what "born in" leads up to.
     """
     own = set(re.findall(r"\w+", line.subject))
-    body = len(line.subject) if line.text.startswith(line.subject) else 0
-    number, stop = bisect_left(spans, span.start, key=_start), span.start
-    last: list[str] | None = None
-    leading: list[str] = []
-    while len(leading) < CUES and number >= 0:  # from the gap before the span back to the line's beginning
-        number -= 1
-        start = spans[number].stop if number >= 0 else body
-        words = _WORDS.findall(line.text, start, stop)
-        leading = [*(word.lower() for word in words if word not in own), *leading]
-        if last is None:
-            last, before = words, line.text[spans[number].start : start] if number >= 0 else ""
-        stop = spans[number].start
-    kept = [word for word in leading[-CUES:] if not left_out()]
+    start, words, before = len(line.subject) if line.text.startswith(line.subject) else 0, [], ""
+    for other in spans:
+        if other.stop <= span.start:
+            words += _WORDS.findall(line.text, start, other.start)
+            start, before = other.stop, line.text[other.start : other.stop]
+    last = _WORDS.findall(line.text, start, span.start)
+    leading = [word.lower() for word in (*words, *last) if word not in own][-CUES:]
+    kept = [word for word in leading if not left_out()]
     return kept if last or not before else [*kept, before]
-
-
-def _start(span: Span) -> int:
-    return span.start
