@@ -29,6 +29,7 @@ OTHERWISE = {
     "loci.text.formats.table",
     "loci.text.source",
     "loci.machine",
+    "loci.model.matmul",
     "loci.interop.model_source",
     "loci.interop.course_commands",
     "loci.report.attention.look_page",

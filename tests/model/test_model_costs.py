@@ -12,7 +12,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from loci.errors import LociError
-from loci.model import GPT, VARIANTS, GPTConfig
+from loci.model import GPT, VARIANTS, GPTConfig, matmul
 from loci.model.cost import at_length, growth, model_cost
 
 LENGTH = 48
@@ -60,8 +60,9 @@ def test_the_parameter_formula_counts_what_is_built(variant: str, data: st.DataO
 def counted_flops(config: GPTConfig, length: int, *, backward: bool) -> int:
     model = GPT(config)
     ids = torch.zeros(1, length, dtype=torch.long)
-    # The explicit backend: PyTorch counts its products, not those inside the fused kernel for CPUs.
-    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+    # The explicit backend and MKL: PyTorch counts their products, not those inside the fused kernel for CPUs or oneDNN.
+    with pytest.MonkeyPatch.context() as patch, FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
+        patch.setattr(matmul, "onednn_is_faster", lambda: False)
         logits = model(ids).logits
         if backward:
             logits.sum().backward()

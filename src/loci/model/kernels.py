@@ -18,6 +18,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from loci.model.matmul import matmul
+
 Activation = str  # a name that the config allows
 #: PyTorch's word for each form of GELU.
 GELU = {"gelu": "none", "gelu-tanh": "tanh"}
@@ -105,7 +107,8 @@ class _Affine(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         rows, weight = ctx.saved_tensors
         flat = gradient.reshape(-1, gradient.shape[-1])
-        return (flat @ weight).view(*gradient.shape[:-1], weight.shape[1]), _weight_gradient(flat, rows), _summed(flat)
+        by_input = matmul(flat, weight).view(*gradient.shape[:-1], weight.shape[1])
+        return by_input, _weight_gradient(flat, rows), _summed(flat)
 
 
 class _AffineParts(torch.autograd.Function):
@@ -123,14 +126,15 @@ class _AffineParts(torch.autograd.Function):
         rows, weight = ctx.saved_tensors
         flat = [gradient.reshape(-1, gradient.shape[-1]) for gradient in gradients]
         by_weight, by_bias = torch.empty_like(weight), weight.new_empty(len(weight))
-        by_input = torch.empty_like(rows)
+        by_input = None
         ones = rows.new_ones(len(rows))
         targets = (by_weight, weight, by_bias)
         parts = zip(*(target.split_with_sizes(ctx.widths) for target in targets), strict=True)
-        for index, (gradient, (own_weight, own, own_bias)) in enumerate(zip(flat, parts, strict=True)):
-            torch.mm(gradient.t(), rows, out=own_weight)
+        for gradient, (own_weight, own, own_bias) in zip(flat, parts, strict=True):
+            own_weight.copy_(matmul(gradient.t(), rows))
             torch.mv(gradient.t(), ones, out=own_bias)
-            torch.addmm(by_input, gradient, own, beta=min(index, 1), out=by_input)  # the first one overwrites
+            by_input = matmul(gradient, own, plus=by_input)
+        assert by_input is not None
         return by_input.view(*gradients[0].shape[:-1], weight.shape[1]), by_weight, by_bias, None
 
 
@@ -153,14 +157,14 @@ class _Perceptron(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         rows, up, inner, active, down = ctx.saved_tensors
         flat = gradient.reshape(-1, gradient.shape[-1])
-        within = flat @ down  # nobody else holds it, so it can be changed in place
+        within = matmul(flat, down)  # nobody else holds it, so it can be changed in place
         if ctx.activation != "relu2":
             form = GELU[ctx.activation]
             torch.ops.aten.gelu_backward.grad_input(within, inner, approximate=form, grad_input=within)
         else:  # 0 + 2 · positive · gradient in one pass
             torch.addcmul(within.new_zeros(()).expand_as(within), inner, within, value=2, out=within)
         return (
-            (within @ up).view(*gradient.shape[:-1], up.shape[1]),
+            matmul(within, up).view(*gradient.shape[:-1], up.shape[1]),
             _weight_gradient(within, rows),
             _summed(within),
             _weight_gradient(flat, active),
@@ -171,14 +175,14 @@ class _Perceptron(torch.autograd.Function):
 
 def _product(rows: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """The bias comes after the product: copied into the result before it, as `addmm` does, it costs more."""
-    return torch.mm(rows, weight.t()).add_(bias)
+    return matmul(rows, weight.t()).add_(bias)
 
 
 def _weight_gradient(gradient: Tensor, rows: Tensor) -> Tensor:
     """Σ gradientᵀ · row: the product with the wider of the two last."""
     if gradient.shape[1] > rows.shape[1]:
-        return (rows.t() @ gradient).t()
-    return gradient.t() @ rows
+        return matmul(rows.t(), gradient).t()
+    return matmul(gradient.t(), rows)
 
 
 def _summed(rows: Tensor) -> Tensor:
