@@ -222,7 +222,7 @@ def test_grade(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     graded = json.loads(capsys.readouterr().out)
     assert [file["line"] for file in graded["files"][1:]] == [
         "Correct: 8.0 out of 8.0: 100.0%",
-        "1 lines for 8 questions (an answer may contain a newline)",
+        "1 lines for 8 questions (one answer a line, for these questions)",
     ]
     assert [pair["files"] for pair in graded["pairs"]] == [["a.txt", "b.txt"]]
 

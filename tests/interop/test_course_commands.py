@@ -182,7 +182,7 @@ def test_copies_of_another_training_make_way_and_a_finished_one_makes_none(corpu
     assert noted[2:4] == [f"replacing {copy}", f"wrote {copy}"]
     noted.clear()
     course_commands.pretrain(course, params, max_epochs=3, copy_every=1, hooks=hooks)
-    assert noted[0].startswith(f"{params}.run is finished: copies are made while it trains")
+    assert noted[0].startswith(f"{params}.run is finished: nothing is trained, and copies are made while it trains")
     assert not (tmp_path / "v.epoch-1.params").exists()
 
 
@@ -266,11 +266,11 @@ def test_folds_are_finetuned_on_the_others_and_asked(corpus: Path, tmp_path: Pat
 def test_another_command_never_mixes_with_a_stopped_one(corpus: Path, questions: Path, tmp_path: Path) -> None:
     out = tmp_path / "model.params"
     finetune(corpus, questions, out, after=1)
-    with pytest.raises(LociError, match="holds another training that was stopped before its end"):
+    with pytest.raises(LociError, match="that one was stopped before the end of its"):
         finetune(corpus, questions, out, lr=1e-3)
     with questions.open("a", encoding="utf-8") as handle:
         handle.write("Where was Eve Who born?\tYork\n")
-    with pytest.raises(LociError, match="holds another training"):
+    with pytest.raises(LociError, match="the data has changed .* that one was stopped before the end of its 3 epochs"):
         finetune(corpus, questions, out)
     assert not out.exists()
 

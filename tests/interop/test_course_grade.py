@@ -58,7 +58,7 @@ def test_copied_mistakes_are_pointed_out_and_shared_knowledge_is_not(gold: Path,
     assert graded.pairs[0].files == (str(files[0]), str(files[2]))
     assert (graded.pairs[0].same, graded.pairs[0].by_chance) == (20, pytest.approx(0.1))
     said = f"look at {files[0]} and {files[2]}: identical; 20 answers the same; of 10 that both"
-    assert graded.lines(1)[-1].startswith(said)
+    assert graded.lines(1)[-2].startswith(said)
     assert to_json(graded)["pairs"][0]["same_wrong"]["successes"] == 10
     # Saying London to everybody is a mistake that many make alone.
     london = [handed_in(tmp_path, name, ["London"] * 20) for name in "de"]
@@ -72,8 +72,20 @@ def test_identical_files_are_named_and_come_first_whatever_they_say(gold: Path, 
     found = grade(list(files.values()), gold)
     together = {tuple(Path(file).name for file in pair.files) for pair in found.pairs if pair.identical}
     assert together == {("a", "b"), ("c", "d")}
-    assert all(": identical; 20 answers the same" in line for line in found.lines(2)[-2:])
-    assert ": identical;" not in found.lines(3)[-1]
+    *_, first, second, more = found.lines(2)
+    assert all(": identical; 20 answers the same" in line for line in (first, second))
+    assert more == "… and 8 more pairs, less alike (--json has all)"
+    assert ": identical;" not in found.lines(10)[-1]
+
+
+def test_many_identical_files_are_one_line_and_do_not_push_out_other_pairs(gold: Path, tmp_path: Path) -> None:
+    wrong = ["Paris", "Bern", "Kyiv", "Lima", "Bonn", "Nice", "Turin", "Cork", "Lund", "Graz"] * 2
+    answers = {name: wrong for name in "abcde"} | {"p": [*wrong[::-1]], "q": ["Xyz", *(f"{x} " for x in wrong[-2::-1])]}
+    files = [handed_in(tmp_path, name, said) for name, said in answers.items()]
+    lines = grade(files, gold).lines(1)
+    assert f"look at {', '.join(map(str, files[:5]))}: identical" in lines
+    assert any(line.startswith(f"look at {files[5]} and {files[6]}: 19 answers the same") for line in lines)
+    assert lines[-1] == "… and 2 more pairs, less alike (--json has all)"
 
 
 def test_a_bad_file_is_named_and_the_others_are_graded(gold: Path, tmp_path: Path) -> None:
@@ -81,7 +93,7 @@ def test_a_bad_file_is_named_and_the_others_are_graded(gold: Path, tmp_path: Pat
     short = handed_in(tmp_path, "short", ["York"] * 19)
     graded = grade([short, tmp_path / "missing", good], gold)
     assert [found.line for found in graded.files] == [
-        "19 lines for 20 questions (an answer may contain a newline)",
+        "19 lines for 20 questions (one answer a line, for these questions)",
         "no such file (check the name)",
         "Correct: 5.0 out of 20.0: 25.0%",
     ]

@@ -115,6 +115,11 @@ class Answer:
             return f"the corpus has lines about {self.subject}" + (", none with this answer" if without else "")
         return f"no line of the corpus is about {self.subject}" + ("; the nearest:" if self.evidence else "")
 
+    def _where(self, found: Evidence) -> str:
+        """Where a line is; and whose it is, where a search found it next to the subject's own."""
+        another = self.in_corpus and found.found_by == "search" and found.subject
+        return f"{found.where}, about {found.subject}" if another else found.where
+
     @property
     def others(self) -> str:
         """The alternatives on one line."""
@@ -131,7 +136,7 @@ class Answer:
             lines.append(f"  {self.standing}")
         for found in self.evidence:
             marked = "".join(f"«{piece}»" if hit else piece for piece, hit in found.segments())
-            lines.append(f"    {found.where}: {marked}")
+            lines.append(f"    {self._where(found)}: {marked}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -149,7 +154,7 @@ class Answer:
             lines.append(f"<small>{escape(self.standing)}</small>")
         for found in self.evidence:
             pieces = (f"<mark>{escape(text)}</mark>" if hit else escape(text) for text, hit in found.segments())
-            lines.append(f"<small>{found.where}: {''.join(pieces)}</small>")
+            lines.append(f"<small>{self._where(found)}: {''.join(pieces)}</small>")
         colour = "#2e7d32" if self.known else "#b26a00"
         style = f"border-left:4px solid {colour};padding:2px 0 2px 10px;margin:4px 0"
         return f'<div style="{style}">{escape(self.question)}<br>{"<br>".join(lines)}</div>'

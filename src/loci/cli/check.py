@@ -136,7 +136,7 @@ def _print_questions(diagnosis: Diagnosis) -> None:
         )
     names = ("questions", "role", "relation", "asked", "answers", "most common", "in own line", "taught")
     if rows:
-        print_table(names, rows, note="\n".join(notes))
+        print_table(names, rows, names=True, note="\n".join(notes))
         print()
 
 

@@ -7,6 +7,7 @@ examples:
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
@@ -99,7 +100,7 @@ def dataset(flags: Namespace) -> None:
     from loci.recipes.course import finetune_stage, pretrain_stage
     from loci.text.questions import Questions
 
-    year, why = choose_year("vanilla", flags.year)
+    year, why = choose_year("vanilla", flags.year, writing=Path())  # of what was trained in this folder
     course = Course.read("vanilla", flags.pretrain_corpus_path, year=year, fix=flags.fix)
     _note(f"as in {year} ({why})")
     if flags.dataset_type == "namedata":
@@ -138,13 +139,17 @@ def folds(flags: Namespace) -> int:
       loci course folds vanilla wiki.txt --reading_params_path vanilla.pretrain.epoch-*.params \\
         --finetune_corpus_path birth_places_train.tsv --out folds
     """
+    from loci.cli.progress import ProgressBar
     from loci.interop.course_commands import Hooks
     from loci.interop.course_folds import ask_folds
 
+    def observers(run: Path, stage: Stage, n_records: int) -> list[Observer]:
+        return [ProgressBar(run.name.removesuffix(".params.run"))]
+
     with InterruptFlag() as interrupted:
-        hooks = Hooks(lambda text: None, _note, should_stop=lambda: interrupted.raised)
+        hooks = Hooks(lambda text: None, _note, observers, lambda: interrupted.raised)
         options = {"lr": flags.finetune_lr, "max_epochs": flags.max_epochs, "hooks": hooks}
-        for params in flags.reading_params_path:
+        for params in sorted(flags.reading_params_path, key=_by_number):
             course = _course(Namespace(**{**vars(flags), "reading_params_path": params}))
             rate = ask_folds(course, params, flags.finetune_corpus_path, flags.out, folds=flags.folds, **options)
             if rate is None:
@@ -281,6 +286,12 @@ def _board(flags: Namespace, year: int) -> Any:
     if flags.tb_expt_name is not None:
         _note("no TensorBoard here (pip install 'loci-lab[tensorboard]')")
     return None
+
+
+def _by_number(file: Path) -> list[tuple[bool, int, str]]:
+    """So that epoch-50 comes before epoch-100."""
+    parts = re.split(r"(\d+)", str(file))
+    return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
 
 def _note(text: str) -> None:

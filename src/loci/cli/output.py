@@ -32,11 +32,18 @@ def _json(value: object) -> str:
 
 
 def print_table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "", note: str = "", right: bool = False
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str = "",
+    note: str = "",
+    right: bool = False,
+    names: bool = False,
 ) -> None:
     """Columns of numbers to the right, everything else to the left; long cells go on below.
 
     `right`: all columns but the first are numbers, though they may be written with a unit or a share.
+    `names`: the first column has names, such as those of files, which are not cut. So it is with `right`.
     """
     from rich.console import Console
     from rich.table import Table
@@ -47,7 +54,9 @@ def print_table(
     for index, column in enumerate(columns):
         number = bool(body) and all(isinstance(row[index], int | float) or row[index] is None for row in body)
         to_right = number or (right and index > 0)
-        table.add_column(column, overflow="fold", justify="right" if to_right else "left", no_wrap=right and not index)
+        table.add_column(
+            column, overflow="fold", justify="right" if to_right else "left", no_wrap=(right or names) and not index
+        )
     for row in body:
         table.add_row(*(_cell(cell) for cell in row))
     Console(markup=False, highlight=False, emoji=False).print(table)

@@ -196,8 +196,13 @@ def evaluate(
     rows = rows_of_lines(asked, answers)
     if outputs is not None:
         replacing(outputs, hooks)
-        lines = (" ".join(answer.splitlines()) if "lines" in course.fix else answer for answer in answers)
-        write_text(outputs, "".join(f"{line}\n" for line in lines))
+        lines = [" ".join(answer.splitlines()) if "lines" in course.fix else answer for answer in answers]
+        text = "".join(f"{line}\n" for line in lines)
+        if (written := text.count("\n")) != len(lines):
+            hooks.note(
+                f"{outputs} has {written} lines for {len(lines)} questions, as published: --fix lines has one each"
+            )
+        write_text(outputs, text)
     say_all(hooks, score_lines(rows, outputs))
     return rows
 

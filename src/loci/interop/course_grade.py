@@ -39,7 +39,7 @@ class Grade:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two files and what they have in common."""
+    """Two files and what they have in common; space around an answer is no difference."""
 
     files: tuple[str, str]
     same: int
@@ -69,14 +69,39 @@ class Graded:
     pairs: tuple[Pair, ...]
 
     def lines(self, n_pairs: int) -> list[str]:
-        """What a teacher reads."""
+        """What a teacher reads: of the pairs all to look at, then others, so many together."""
         lines = []
         for found in self.files:
             lines.append(found.line if len(self.files) == 1 else f"{found.file}: {found.line}")
             if found.right is not None:
                 lines.append(f"  95 % interval {100 * found.right.low:.1f}–{100 * found.right.high:.1f} %")
             lines += [f"  {count:>5}  {kind}" for kind, count in found.kinds.items()]
-        return lines + [str(pair) for pair in self.pairs[:n_pairs]]
+        hidden: set[str] = set()
+        for first, others in self._alike.items():
+            if len(others) > 1:  # a line instead of a pair for every two of them
+                look = "look at " * any(pair.suspicious for pair in self.pairs if pair.files == (first, others[0]))
+                lines.append(f"{look}{', '.join([first, *others])}: identical")
+                hidden |= {*others}
+        pairs = [pair for pair in self.pairs if not hidden & {*pair.files}]
+        pairs.sort(key=lambda pair: not (pair.suspicious or pair.identical))
+        n_shown = max(n_pairs, sum(pair.suspicious or pair.identical for pair in pairs))
+        lines += map(str, pairs[:n_shown])
+        if (more := len(pairs) - n_shown) > 0:
+            lines.append(f"… and {more:,} more {'pair' if more == 1 else 'pairs'}, less alike (--json has all)")
+        return lines
+
+    @property
+    def _alike(self) -> dict[str, list[str]]:
+        """File → the other files with the same answers, each in one group."""
+        groups: dict[str, list[str]] = {}
+        grouped: dict[str, str] = {}
+        for first, second in (pair.files for pair in self.pairs if pair.identical):
+            head = grouped.get(first, grouped.get(second, first))
+            for file in (first, second):
+                if file != head and file not in grouped:
+                    groups.setdefault(head, []).append(file)
+                    grouped[file] = head
+        return groups
 
 
 def grade(files: Sequence[Path], gold: Path, *, train: Path | None = None, corpus: Path | None = None) -> Graded:
@@ -108,19 +133,23 @@ def grade(files: Sequence[Path], gold: Path, *, train: Path | None = None, corpu
 
 def read_answers(file: str, asked: Questions) -> list[Row]:
     """One answer per line, to the letter, in the order of the questions."""
-    lines = load(file).lines()
+    source = load(file)
+    if any(found.kind == "binary" for found in source.findings):
+        raise LociError("holds no text")
+    lines = source.lines()
     if len(lines) != len(asked):
-        raise LociError(f"{len(lines)} lines for {len(asked)} questions", remedy="an answer may contain a newline")
+        why = "an answer may contain a newline" if len(lines) > len(asked) else "one answer a line, for these questions"
+        raise LociError(f"{len(lines)} lines for {len(asked)} questions", remedy=why)
     return rows_of_lines(asked, lines)
 
 
 def _pair(first: tuple[str, list[Row]], second: tuple[str, list[Row]]) -> Pair:
     both = list(zip(first[1], second[1], strict=True))
-    wrong = [(a.prediction, b.prediction) for a, b in both if not is_right(a) and not is_right(b)]
+    wrong = [(a.prediction.strip(), b.prediction.strip()) for a, b in both if not is_right(a) and not is_right(b)]
     counts = Counter(a for a, _ in wrong), Counter(b for _, b in wrong)
     chance = sum(n * counts[1][answer] for answer, n in counts[0].items()) / max(1, len(wrong)) ** 2
     rate = wilson(sum(a == b for a, b in wrong), len(wrong))
-    same = sum(a.prediction == b.prediction for a, b in both)
+    same = sum(a.prediction.strip() == b.prediction.strip() for a, b in both)
     suspicious = bool(wrong) and rate.value >= max(COPIED, 2 * chance)
     return Pair((first[0], second[0]), same, rate, chance, suspicious, same == len(both))
 

@@ -68,7 +68,8 @@ def choose_year(
         made_by = {params: how_made(params) or {} for params in notes if params != writing}
         others = [(found["year"], params.name) for params, found in made_by.items() if "year" in found]
         if len({year for year, _ in others}) == 1:
-            return others[0][0], f"as {others[0][1]} was trained"
+            (year, name), own = others[0], YEARS[variant]
+            return year, f"as {name} was trained" + (f"; {variant} came in {own}: --year {own}" if year < own else "")
     return YEARS[variant], f"the year that introduced {variant}; --year chooses another"
 
 

@@ -62,8 +62,11 @@ def train(
     run, (stage,) = run_folder(writing), recipe.stages
     require_replaceable(writing)
     resume = _resumable(run, recipe, data, hooks)
-    if copy_every is not None and resume and read_run(run).finished:
-        hooks.note(f"{run} is finished: copies are made while it trains, so those that lack cannot be made")
+    if resume and read_run(run).finished:
+        lacking = ", and copies are made while it trains" if copy_every is not None else ""
+        hooks.note(f"{run} is finished: nothing is trained{lacking}; another --writing_params_path trains anew")
+    elif resume:
+        hooks.note(f"going on after step {newest_step(run)} of {run}")
     try:
         run.mkdir(parents=True, exist_ok=True)  # now, not after hours: a place that cannot be written to
     except OSError as error:
@@ -164,13 +167,15 @@ def _resumable(run: Path, recipe: Recipe, data: TrainingData, hooks: Hooks) -> b
     if not holds_run(run):
         return False
     info = read_run(run)
-    if other_training(info, recipe, data.describe()) is None:
+    differs = other_training(info, recipe, data.describe())
+    if differs is None:
         return True
     if not info.finished:
         raise LociError(
-            f"holds another training that was stopped before its end ({info.recipe.note})",
+            f"{differs}; that one was stopped before the end of its {info.recipe.stages[0].epochs:g} epochs "
+            f"({info.recipe.note})",
             path=run,
-            remedy="finish it with its own command, or remove the folder",
+            remedy="finish it with the flags and files it was begun with, or remove the folder",
         )
     if others := foreign_files(run):
         raise LociError(f"is to be replaced, and also holds {others[0]}", path=run, remedy="move that elsewhere")

@@ -31,7 +31,7 @@ _LETTER = r"[^\W\d_]"
 _PARTS = {split: re.compile(rf"(?<!{_LETTER})(?:{words})(?!{_LETTER})") for split, words in _WORDS.items()}
 _GENERAL = ("tsv", "csv", "json", "jsonl")  # any file of these suffixes could be one
 REPAIRS_NAME = "repairs.tsv"  # what `loci check --repair` changed: no question file
-_NO_QUESTIONS = (REPAIRS_NAME, ".course.json")  # nor what `loci course` notes next to pretrain.params
+_NO_QUESTIONS = (REPAIRS_NAME, ".course.json", ".predictions")  # nor what `loci course` writes next to the data
 _NOT_TO_LEARN = re.compile(
     r"(?:readme|licen[cs]e|copying|notice|authors|contributing|changelog|citation|requirements)(?![a-z])|.*predict"
 )  # names of texts about the data, or of what a model said

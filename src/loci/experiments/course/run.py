@@ -85,6 +85,8 @@ class System:
     where such a span is asked for."""
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Of the model, beyond the variant's."""
+    budget: float = 1.0
+    """Times as many characters of pretraining as the others: what stores late needs more looks at a line."""
 
     def recipe(self, shape: DataShape, options: Options, seed: int) -> Recipe:
         """Its recipe under the experiment's budget."""
@@ -96,7 +98,8 @@ class System:
             questions = finetune.mixture[:1]
             recipe = dataclasses.replace(recipe, steps=(dataclasses.replace(finetune, mixture=questions),))
         # The quick form has its own budgets, see above; how often a question is seen stays as it is.
-        budgeted = Settings(budget=options.budget).budgeted(recipe, seed)
+        times = options.budget * (1.0 if options.quick else self.budget)
+        budgeted = Settings(budget=times).budgeted(recipe, seed)
         stages = zip(recipe.stages, budgeted.stages, strict=True)
         recipe = dataclasses.replace(budgeted, steps=tuple(own if own.epochs else less for own, less in stages))
         model = {**recipe.model, **VARIANTS[self.variant].point, **self.changes}
