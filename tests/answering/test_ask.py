@@ -130,6 +130,9 @@ def test_people_and_questions_the_corpus_does_not_know(loaded):
     assert "no line of the corpus is about Fay Ro" in str(found)
     other = loaded.ask("Is Bo Ray in Rome?")
     assert (other.subject, other.in_corpus) == ("Bo Ray", True)
+    assert {line.found_by for line in other.evidence} == {"subject", "search"}
+    for line in other.evidence:  # whose line it is stands there, where it is not the one asked about
+        assert (f"{line.where}, about {line.subject}: " in str(other)) == (line.found_by == "search")
     nobody = loaded.ask("Is it so?")
     assert (nobody.subject, nobody.in_corpus) == (None, False)
     assert "no subject was found" in str(nobody)

@@ -153,6 +153,10 @@ def test_dataset(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line[:3] for line in names[1:]] == ["x: ", "y: "] * 4
     assert names[1] == "x: " + "Where was Anna Lee born?⁇York⁇".ljust(127, "□")
     assert names[2] == "y: " + ("□" * 23 + "⁇York⁇").ljust(127, "□")
+    assert loci("course pretrain rope wiki.txt --writing_params_path r.params --max_epochs 1") == 0
+    capsys.readouterr()
+    assert loci("course dataset namedata --examples 1") == 0
+    assert capsys.readouterr().err == "loci course: as in 2024 (as r.params was trained)\n"
     assert loci("course dataset charcorruption --examples 2 --seed 3") == 0
     first = capsys.readouterr().out
     assert len(first.splitlines()) == 5
@@ -225,6 +229,16 @@ def test_grade(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "1 lines for 8 questions (one answer a line, for these questions)",
     ]
     assert [pair["files"] for pair in graded["pairs"]] == [["a.txt", "b.txt"]]
+
+
+def test_copies_are_asked_in_the_order_of_their_epochs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert loci("course pretrain vanilla wiki.txt --writing_params_path v.params --max_epochs 10 --copy_every 5") == 0
+    files = "--finetune_corpus_path birth_places_train.tsv --out folds --max_epochs 1"
+    asked = "--reading_params_path v.epoch-10.params v.epoch-5.params"
+    assert loci(f"course folds vanilla wiki.txt {asked} {files}") == 0
+    said = capsys.readouterr()
+    assert [line.split(":")[0] for line in said.out.splitlines()[-2:]] == ["v.epoch-5.params", "v.epoch-10.params"]
+    assert "v.epoch-5.fold-1 finetune 100 %" in said.err
 
 
 @pytest.mark.parametrize("args", [["course"], ["course", "--help"], ["course", "-h"]])

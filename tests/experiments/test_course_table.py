@@ -124,6 +124,15 @@ def test_a_smaller_budget_is_less_text_and_as_many_questions() -> None:
     assert quarter.stages[1] == whole.stages[1]
 
 
+def test_a_system_that_stores_late_reads_more_but_not_in_the_quick_form() -> None:
+    shape, rope = DataShape(2937, 1600), next(system for system in course.SYSTEMS if system.name == "rope")
+    slow = dataclasses.replace(rope, budget=1.5)
+    whole, more = (system.recipe(shape, course.Options(seeds=1), 0).stages for system in (rope, slow))
+    assert more[0].characters == 1.5 * whole[0].characters
+    assert more[1] == whole[1]
+    assert slow.recipe(shape, QUICK, 0) == rope.recipe(shape, QUICK, 0)
+
+
 def test_flops_are_those_of_examples_of_the_mean_length(tmp_path: Path) -> None:
     config = GPTConfig(50, n_layer=1, n_head=2, n_embd=16, block_size=160)
     recipe = dataclasses.replace(course_short(DataShape(2937, 2000)), model={})

@@ -146,6 +146,11 @@ def test_the_same_command_goes_on_where_it_was_stopped(corpus: Path, questions: 
     assert all(torch.equal(tensor, read_params(parts)[name]) for name, tensor in read_params(whole).items())
     # Finished: the same command has nothing left to do but to write the file again.
     parts.unlink()
+    noted: list[str] = []
+    again = {"max_epochs": 3, "hooks": Hooks(silent, noted.append)}
+    course_commands.finetune(Course.read("vanilla", corpus), parts, questions, **again)  # type: ignore[arg-type]
+    assert noted == [f"{parts}.run is finished: nothing is trained; another --writing_params_path trains anew"]
+    parts.unlink()
     outcome, stopper = finetune(corpus, questions, parts)
     assert (outcome.finished, stopper.steps) == (True, [])
     assert torch.equal(read_params(parts)["pos_emb"], read_params(whole)["pos_emb"])
@@ -270,7 +275,7 @@ def test_another_command_never_mixes_with_a_stopped_one(corpus: Path, questions:
         finetune(corpus, questions, out, lr=1e-3)
     with questions.open("a", encoding="utf-8") as handle:
         handle.write("Where was Eve Who born?\tYork\n")
-    with pytest.raises(LociError, match="the data has changed .* that one was stopped before the end of its 3 epochs"):
+    with pytest.raises(LociError, match=r"the data has changed .* that one was stopped before the end of its 3 epochs"):
         finetune(corpus, questions, out)
     assert not out.exists()
 
@@ -320,6 +325,11 @@ def test_the_year_is_that_of_what_was_trained_before(corpus: Path, questions: Pa
     # Another variant in the same folder gets the same year, so that the two can be compared.
     assert choose_year("vanilla", writing=tmp_path / "vanilla.params") == (2024, "as rope.params was trained")
     assert choose_year("vanilla", writing=tmp_path / "elsewhere" / "vanilla.params")[0] == 2021
+    older = tmp_path / "older" / "vanilla.params"
+    older.parent.mkdir()
+    course_commands.pretrain(Course.read("vanilla", corpus), older, max_epochs=1, hooks=QUIET)
+    told = "as vanilla.params was trained; rope came in 2024: --year 2024"  # no handout had it so
+    assert choose_year("rope", writing=older.with_name("rope.params")) == (2021, told)
     assert choose_year("vanilla", 2022, writing=second)[0] == 2022
     assert choose_year("rope", reading=first, writing=second)[0] == 2024
     with pytest.raises(LociError, match=r"rope\.params: was trained as in 2024, not 2021"):
@@ -465,9 +475,12 @@ def test_an_answer_with_a_newline_is_written_as_the_course_does(corpus: Path, qu
     for fix, lines in (([], len(PEOPLE) * 33), (["lines"], len(PEOPLE))):
         course = Course.read("vanilla", corpus, fix=fix)
         write_params(params, says(course, "\n"))
-        rows = course_commands.evaluate(course, params, questions, outputs=out, hooks=QUIET)
+        noted: list[str] = []
+        rows = course_commands.evaluate(course, params, questions, outputs=out, hooks=Hooks(silent, noted.append))
         assert {row.prediction for row in rows} == {"\n" * 32}
         assert out.read_text(encoding="utf-8").count("\n") == lines
+        said = f"{out} has {lines} lines for {len(PEOPLE)} questions, as published: --fix lines has one each"
+        assert (said in noted) == (not fix)
 
 
 @pytest.mark.usefixtures("small")

@@ -80,7 +80,7 @@ def test_identical_files_are_named_and_come_first_whatever_they_say(gold: Path, 
 
 def test_many_identical_files_are_one_line_and_do_not_push_out_other_pairs(gold: Path, tmp_path: Path) -> None:
     wrong = ["Paris", "Bern", "Kyiv", "Lima", "Bonn", "Nice", "Turin", "Cork", "Lund", "Graz"] * 2
-    answers = {name: wrong for name in "abcde"} | {"p": [*wrong[::-1]], "q": ["Xyz", *(f"{x} " for x in wrong[-2::-1])]}
+    answers = dict.fromkeys("abcde", wrong) | {"p": [*wrong[::-1]], "q": ["Xyz", *(f"{x} " for x in wrong[-2::-1])]}
     files = [handed_in(tmp_path, name, said) for name, said in answers.items()]
     lines = grade(files, gold).lines(1)
     assert f"look at {', '.join(map(str, files[:5]))}: identical" in lines
