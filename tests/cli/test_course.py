@@ -241,6 +241,27 @@ def test_copies_are_asked_in_the_order_of_their_epochs(folder: Path, capsys: pyt
     assert "v.epoch-5.fold-1 finetune 100 %" in said.err
 
 
+def test_folds_name_what_is_wrong_before_they_write(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.params").write_bytes(b"")
+    one = "Where was Anna Lee born?\tYork\n"
+    for text, said in (
+        ("Where was Anna Lee born?\n" * 9, "5 questions with answers or more are needed"),
+        (one * 9, "all questions are about the same"),
+    ):
+        (folder / "q.tsv").write_text(text, encoding="utf-8")
+        files = "--finetune_corpus_path q.tsv --out folds --reading_params_path"
+        assert loci(f"course folds vanilla wiki.txt {files} x.params") == 2
+        assert f"q.tsv: {said}" in capsys.readouterr().err
+    assert loci(f"course folds vanilla wiki.txt {files} x.params missing.params") == 2
+    assert "missing.params: no such file" in capsys.readouterr().err
+    assert not (folder / "folds").exists()
+
+
+def test_a_year_of_thousands_of_digits_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert loci(f"course pretrain vanilla wiki.txt --writing_params_path p --year {'9' * 5000}") == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("args", [["course"], ["course", "--help"], ["course", "-h"]])
 def test_help_lists_the_subcommands(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(args) == 0

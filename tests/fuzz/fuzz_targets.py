@@ -134,6 +134,7 @@ def _readers() -> None:
     from loci.files import read_struct
     from loci.interop.course_folds import write_folds
     from loci.interop.course_notes import how_made
+    from loci.interop.course_overwriting import require_replaceable
     from loci.interop.hf_import import import_hf
     from loci.interop.nanogpt_import import import_nanogpt
     from loci.interop.params_file import read_params
@@ -192,6 +193,8 @@ def _readers() -> None:
         "tiny.params.course.json", lambda file: how_made(file.with_name("tiny.params")), ("loci.interop.course_notes",)
     )
     TARGETS.add("note", how)
+    over = ("loci.interop.course_overwriting",)
+    TARGETS.add("params to be replaced", Reader("tiny.params", require_replaceable, over))
     TARGETS.add("recipe", Reader("recipe.json", _recipe, ("loci.training.plan", "loci.training.plain_data")))
     kept = ("loci.experiments.trials",)
     TARGETS.add(

@@ -27,7 +27,7 @@ from loci.evaluation.external_predictions import read_external
 from loci.evaluation.rows import Row, read_rows, write_rows
 from loci.files import atomic_folder, remove_leftovers, sha256_file, write_text
 from loci.generation import generate
-from loci.interop.course_training import require_replaceable
+from loci.interop.course_overwriting import require_replaceable
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, GPTConfig
 from loci.pipeline import carry_out

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -348,6 +349,74 @@ def test_the_same_number_of_other_characters_is_another_vocabulary(corpus: Path,
     other.write_text(corpus.read_text(encoding="utf-8").replace("Y", "Z"), encoding="utf-8")
     with pytest.raises(LociError, match=r"another vocabulary of the same size \(give the corpus .*wiki\.txt"):
         Course.read("vanilla", other).load(params)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_corpus_in_other_letters_than_loci_s_own_words(tmp_path: Path) -> None:
+    people = ["Анна Ли", "Борис Рай", "Вера Лис", "Глеб Ким", "Дина Ус"]
+    corpus, questions = tmp_path / "wiki.txt", tmp_path / "train.tsv"
+    corpus.write_text("".join(f"{name}. Родился в Риме. Где?\n" for name in people), encoding="utf-8")
+    questions.write_text("".join(f"Где родился {name}?\tРиме\n" for name in people), encoding="utf-8")
+    course, params = Course.read("vanilla", corpus), tmp_path / "p.params"
+    course_commands.finetune(course, params, questions, max_epochs=1, hooks=QUIET)
+    assert len(course.load(params).state_dict()["head.weight"]) == len(course.corpus.vocab)
+    course_commands.evaluate(course, params, questions, hooks=QUIET)
+
+
+@pytest.mark.usefixtures("small")
+def test_the_same_command_stays_the_same_training_whatever_is_trained_next_to_it(corpus: Path, tmp_path: Path) -> None:
+    params, rope = tmp_path / "v.params", tmp_path / "r.params"
+    stopper = Stopper(1)
+    hooks = Hooks(silent, silent, lambda *about: [stopper], stopper.should_stop)
+    course_commands.pretrain(Course.read("vanilla", corpus, year=2021), params, max_epochs=3, hooks=hooks)
+    course_commands.pretrain(Course.read("rope", corpus, year=2024), rope, max_epochs=1, hooks=QUIET)
+    assert choose_year("vanilla", writing=params) == (2021, "as v.params was begun")
+    course_commands.pretrain(Course.read("vanilla", corpus, year=2021), params, max_epochs=3, hooks=QUIET)
+    assert choose_year("vanilla", writing=params) == (2021, "as v.params was begun")
+    note = tmp_path / "r.params.course.json"
+    note.write_text("[", encoding="utf-8")  # another model's damaged note is no fault of this command
+    assert choose_year("synthesizer", writing=tmp_path / "s.params") == (2021, "as v.params was trained")
+
+
+@pytest.mark.usefixtures("small")
+def test_nobody_s_file_is_written_over(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    course, params = Course.read("vanilla", corpus), tmp_path / "v.params"
+    course_commands.pretrain(course, params, max_epochs=1, hooks=QUIET)
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    (folder / "birth_dev.tsv").write_bytes(questions.read_bytes())
+    essay, own = tmp_path / "essay.docx", tmp_path / "own.params.course.json"
+    with zipfile.ZipFile(essay, "w") as archive:
+        archive.writestr("word/document.xml", "months of work")
+    own.write_text('{"my own": "data"}', encoding="utf-8")
+    (tmp_path / "f.params.course.json").mkdir()
+    copy = tmp_path / "c.epoch-2.params"
+    copy.write_text("somebody's", encoding="utf-8")
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+
+    def answers(asked: Path, out: Path) -> None:
+        course_commands.evaluate(course, params, asked, outputs=out, hooks=QUIET)
+
+    def train(out: Path) -> None:
+        course_commands.pretrain(course, out, max_epochs=3, copy_every=2, hooks=QUIET)
+
+    for work, said in (
+        (lambda: answers(folder, folder / "birth_dev.tsv"), "is read and would be written over"),
+        (lambda: answers(folder, params), "is read and would be written over"),
+        (lambda: answers(folder, questions), "is no file of answers"),
+        (lambda: answers(folder, tmp_path / "v.params.course.json"), "is no file of answers"),
+        (lambda: answers(folder, essay), "is no file of answers"),
+        (lambda: answers(folder, Path("/dev/null")), "is no file of answers"),
+        (lambda: answers(folder, corpus / "below" / "x"), "is a file, and the answers"),
+        (lambda: train(essay), r"is no \.params file"),
+        (lambda: train(tmp_path / "own.params"), "is no note about params"),
+        (lambda: train(tmp_path / "f.params"), "a note about the params is to be written here"),
+        (lambda: train(tmp_path / "c.params"), r"epoch-2\.params: is there already"),
+        (lambda: finetune(corpus, questions, params, reading=params), "is read and would be written over"),
+    ):
+        with pytest.raises(LociError, match=said):
+            work()
+    assert {file: file.read_bytes() for file in before} == before
 
 
 @pytest.mark.usefixtures("small")

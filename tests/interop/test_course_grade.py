@@ -88,6 +88,15 @@ def test_many_identical_files_are_one_line_and_do_not_push_out_other_pairs(gold:
     assert lines[-1] == "… and 2 more pairs, less alike (--json has all)"
 
 
+def test_a_damaged_file_is_named_with_its_line(gold: Path, tmp_path: Path) -> None:
+    file = tmp_path / "damaged"
+    file.write_bytes(b"York\n" * 3 + b"Yo\0rk\n" + b"York\n" * 16)
+    (found,) = (graded := grade([file], gold)).files
+    assert found.right is None
+    assert "line 4: " in found.line
+    assert graded.lines(10) == [f"{file}: {found.line}"]
+
+
 def test_a_bad_file_is_named_and_the_others_are_graded(gold: Path, tmp_path: Path) -> None:
     good = handed_in(tmp_path, "good", ["York"] * 20)
     short = handed_in(tmp_path, "short", ["York"] * 19)

@@ -53,6 +53,8 @@ def finetune(flags: Namespace) -> int:
     from loci.interop import course_commands
 
     _check_files(flags, "writing_params_path", "finetune_corpus_path")
+    if flags.copy_every is not None:
+        _note("finetune does not use --copy_every")
     questions, reading = flags.finetune_corpus_path, flags.reading_params_path
     options = {"lr": flags.finetune_lr, "max_epochs": flags.max_epochs, "reading": reading}
     return _trained(
@@ -149,7 +151,13 @@ def folds(flags: Namespace) -> int:
     with InterruptFlag() as interrupted:
         hooks = Hooks(lambda text: None, _note, observers, lambda: interrupted.raised)
         options = {"lr": flags.finetune_lr, "max_epochs": flags.max_epochs, "hooks": hooks}
-        for params in sorted(flags.reading_params_path, key=_by_number):
+        given = sorted(flags.reading_params_path, key=_by_number)
+        for params in given:
+            if not params.is_file():
+                raise LociError("no such file", path=params, remedy="check the name")
+            if [other.stem for other in given].count(params.stem) > 1:
+                raise LociError("another file has the same name", path=params, remedy="ask them with an --out each")
+        for params in given:
             course = _course(Namespace(**{**vars(flags), "reading_params_path": params}))
             rate = ask_folds(course, params, flags.finetune_corpus_path, flags.out, folds=flags.folds, **options)
             if rate is None:
@@ -223,7 +231,8 @@ def _as_published(args: list[str], root: ArgumentParser) -> list[str]:
         return args
     variant, told = next((word for word in rest if word in YEARS), "vanilla"), found.get("year", "")
     reading, writing = (Path(found[name]) if name in found else None for name in FILES[:2])
-    year, _ = choose_year(variant, int(told) if told.isdecimal() else None, reading=reading, writing=writing)
+    given = int(told) if told.isdecimal() and len(told) == 4 else None
+    year, _ = choose_year(variant, given, reading=reading, writing=writing)
     later = ("pretrain_lr", "finetune_lr", "tb_expt_name") if year >= 2023 else ()
     found, rest = read(*FILES, *later, *(["bottleneck_dim"] if year == 2023 else []))
     return [*rest, *(f"--{name}={value}" for name, value in found.items())]

@@ -20,7 +20,8 @@ from loci.files import atomic_folder, sha256_file, write_text
 from loci.generation.context import Window
 from loci.generation.decode import generate
 from loci.interop.course_lines import model_lines, rows_of_lines, score_lines
-from loci.interop.course_notes import YEARS, how_made
+from loci.interop.course_notes import YEARS, begun_in, how_made
+from loci.interop.course_overwriting import replacing, require_answers_place, require_replaceable
 from loci.interop.course_params import (
     COURSE_VARIANTS,
     PERCEIVER_FORMS,
@@ -29,7 +30,7 @@ from loci.interop.course_params import (
     perceiver_form,
     to_course,
 )
-from loci.interop.course_training import CourseData, note_weights, replacing, require_replaceable, say_all, train
+from loci.interop.course_training import CourseData, note_weights, say_all, train
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT, VARIANTS, GPTConfig
 from loci.recipes.course import COURSE_MODEL, FINETUNE_EPOCHS, FIXES, PRETRAIN_EPOCHS, finetune_stage, pretrain_stage
@@ -147,7 +148,7 @@ def pretrain(
 ) -> Outcome:
     """Span corruption over the corpus; writes the params file when done, and a copy every so many epochs."""
     stage = pretrain_stage(course.shape, year=course.year, lr=lr, epochs=max_epochs or PRETRAIN_EPOCHS, fix=course.fix)
-    recipe = course.recipe(stage, f"the course's pretraining of {course.variant}, as in {course.year}")
+    recipe = course.recipe(stage, f"the course's pretraining of {course.variant}, {begun_in(course.year)}")
     return train(course, recipe, CourseData(course.corpus), course.new_model(), writing, hooks, copy_every)
 
 
@@ -162,6 +163,10 @@ def finetune(
     hooks: Hooks = Hooks(),
 ) -> Outcome:
     """The train questions, after pretraining or from scratch; writes the params file when done."""
+    if reading is not None and reading.resolve() == writing.resolve():
+        raise LociError(
+            "is read and would be written over", path=writing, remedy="choose another --writing_params_path"
+        )
     taught = Questions.read(questions)
     if not taught.answered:
         raise LociError("holds no answers to learn from", path=questions, remedy="give the train questions")
@@ -175,7 +180,7 @@ def finetune(
         # The hash is part of the recipe: with other weights to start from, an unfinished run is another run.
         start += f" ({reading.name}, {sha256_file(reading)[:16]})"
     recipe = course.recipe(stage, f"the course's finetuning of {course.variant} {start}")
-    return train(course, recipe, TrainingData(course.corpus, taught), model, writing, hooks)
+    return train(course, recipe, CourseData(course.corpus, taught), model, writing, hooks)
 
 
 def evaluate(
@@ -185,17 +190,15 @@ def evaluate(
     asked = Questions.read(questions)
     if outputs is None and not asked.answered:
         raise LociError("has no answers to score by", path=questions, remedy="say --outputs_path to keep the answers")
-    if outputs is not None and outputs.is_dir():
-        raise LociError("is a folder, the answers were to be written here", path=outputs)
-    if outputs is not None and outputs.resolve() in [one.resolve() for one in _read_files(course, reading, questions)]:
-        raise LociError("is read and would be written over", path=outputs, remedy="choose another --outputs_path")
+    if outputs is not None:
+        require_answers_place(outputs, [reading, questions, course.corpus.path])
     model = course.load(reading)
     texts = _as_asked(asked, course)
     say_all(hooks, model_lines(course.corpus, model, course.year))
     answers = greedy_answers(model, course, texts)
     rows = rows_of_lines(asked, answers)
     if outputs is not None:
-        replacing(outputs, hooks)
+        replacing(outputs, hooks.note)
         lines = [" ".join(answer.splitlines()) if "lines" in course.fix else answer for answer in answers]
         text = "".join(f"{line}\n" for line in lines)
         if (written := text.count("\n")) != len(lines):
@@ -205,10 +208,6 @@ def evaluate(
         write_text(outputs, text)
     say_all(hooks, score_lines(rows, outputs))
     return rows
-
-
-def _read_files(course: Course, *others: Path) -> list[Path]:
-    return [*others, *([course.corpus.path] if course.corpus.path is not None else [])]
 
 
 def greedy_answers(model: GPT, course: Course, texts: Sequence[str]) -> list[str]:
@@ -245,10 +244,10 @@ def export_params(run: Path, out: Path, hooks: Hooks = Hooks()) -> str:
         if (own := getattr(loaded.model.config, name)) != value:
             raise LociError(f"its {name} is {own}, the course's commands read {value} only", path=run)
     require_replaceable(out)
-    replacing(out, hooks)
-    write_params(out, to_course(loaded.model))
     folder = run_folder(run)
     corpus = read_run(folder).data["corpus"] if folder is not None else None
+    replacing(out, hooks.note)
+    write_params(out, to_course(loaded.model))
     note_weights(out, loaded.model, loaded.vocab, Path(corpus) if corpus is not None else None)
     return variant
 

@@ -14,7 +14,6 @@ from loci.evaluation.rows import Row
 from loci.files import sha256_file, sha256_text, write_text
 from loci.interop.course_commands import Course, Hooks, evaluate, finetune
 from loci.text.questions import Questions
-from loci.text.source import numbered_lines
 
 FOLDS = 5
 
@@ -24,10 +23,12 @@ def write_folds(questions: Path, out: Path, folds: int) -> list[tuple[Path, Path
 
     What is asked is not taught: where a question stands twice, or asks about the same person, the other is left out.
     """
-    rows = {row.number: {row.text, row.subject} - {None} for row in Questions.read(questions)}
-    lines = [(line, rows.get(number, {line})) for number, line in numbered_lines(questions) if line.strip()]
+    rows = Questions.read(questions).answered
+    lines = [(f"{row.text}\t{row.answer}", {row.text, row.subject} - {None}) for row in rows]
     if len(lines) < FOLDS:
-        raise LociError(f"{FOLDS} questions or more are needed", path=questions, remedy="add some")
+        raise LociError(f"{FOLDS} questions with answers or more are needed", path=questions, remedy="add some")
+    if all(about & lines[0][1] for _, about in lines):
+        raise LociError("all questions are about the same", path=questions, remedy="ask about several people")
     out.mkdir(parents=True, exist_ok=True)
     files = []
     for fold in range(folds):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
+
+import numpy as np
 
 from loci.errors import LociError
 from loci.evaluation.error_kinds import ErrorClassifier
@@ -72,7 +74,8 @@ class Graded:
         """What a teacher reads: of the pairs all to look at, then others, so many together."""
         lines = []
         for found in self.files:
-            lines.append(found.line if len(self.files) == 1 else f"{found.file}: {found.line}")
+            alone = len(self.files) == 1 and found.right is not None
+            lines.append(found.line if alone else f"{found.file}: {found.line}")
             if found.right is not None:
                 lines.append(f"  95 % interval {100 * found.right.low:.1f}–{100 * found.right.high:.1f} %")
             lines += [f"  {count:>5}  {kind}" for kind, count in found.kinds.items()]
@@ -123,19 +126,20 @@ def grade(files: Sequence[Path], gold: Path, *, train: Path | None = None, corpu
         try:
             rows = answered[file] = read_answers(file, asked)
         except LociError as error:
-            grades.append(Grade(file, f"{error.message} ({error.remedy})" if error.remedy else error.message))
+            where = f"line {error.line}: " if error.line else ""
+            grades.append(Grade(file, where + error.message + (f" ({error.remedy})" if error.remedy else "")))
         else:
             kinds = Counter(str(found.kind) for found in classifier.classify(rows)).most_common()
             grades.append(Grade(file, score_lines(rows)[0], exact_match(rows), dict(kinds)))
-    pairs = [_pair(*two) for two in combinations(answered.items(), 2)]
-    return Graded(tuple(grades), tuple(sorted(pairs, key=lambda pair: (not pair.identical, -pair.same_wrong.low))))
+    pairs = sorted(_pairs(answered), key=lambda pair: (not pair.identical, -pair.same_wrong.low))
+    return Graded(tuple(grades), tuple(pairs))
 
 
 def read_answers(file: str, asked: Questions) -> list[Row]:
     """One answer per line, to the letter, in the order of the questions."""
     source = load(file)
-    if any(found.kind == "binary" for found in source.findings):
-        raise LociError("holds no text")
+    if fault := next((found for found in source.findings if found.severity == "error"), None):
+        raise LociError(fault.message, line=fault.line)
     lines = source.lines()
     if len(lines) != len(asked):
         why = "an answer may contain a newline" if len(lines) > len(asked) else "one answer a line, for these questions"
@@ -143,15 +147,19 @@ def read_answers(file: str, asked: Questions) -> list[Row]:
     return rows_of_lines(asked, lines)
 
 
-def _pair(first: tuple[str, list[Row]], second: tuple[str, list[Row]]) -> Pair:
-    both = list(zip(first[1], second[1], strict=True))
-    wrong = [(a.prediction.strip(), b.prediction.strip()) for a, b in both if not is_right(a) and not is_right(b)]
-    counts = Counter(a for a, _ in wrong), Counter(b for _, b in wrong)
-    chance = sum(n * counts[1][answer] for answer, n in counts[0].items()) / max(1, len(wrong)) ** 2
-    rate = wilson(sum(a == b for a, b in wrong), len(wrong))
-    same = sum(a.prediction.strip() == b.prediction.strip() for a, b in both)
-    suspicious = bool(wrong) and rate.value >= max(COPIED, 2 * chance)
-    return Pair((first[0], second[0]), same, rate, chance, suspicious, same == len(both))
+def _pairs(answered: Mapping[str, Sequence[Row]]) -> Iterator[Pair]:
+    """Every two files. Answers are numbered first: a course of 300 students has 45,000 pairs."""
+    ids: dict[str, int] = {}
+    said = [np.array([ids.setdefault(row.prediction.strip(), len(ids)) for row in rows]) for rows in answered.values()]
+    wrong = [np.array([not is_right(row) for row in rows]) for rows in answered.values()]
+    for (i, first), (j, second) in combinations(enumerate(answered), 2):
+        alike, both = said[i] == said[j], wrong[i] & wrong[j]
+        counts = (np.bincount(said[k][both], minlength=len(ids)) for k in (i, j))
+        n = int(both.sum())
+        chance = float(np.dot(*counts)) / max(1, n) ** 2
+        rate, same = wilson(int((alike & both).sum()), n), int(alike.sum())
+        suspicious = n > 0 and rate.value >= max(COPIED, 2 * chance)
+        yield Pair((first, second), same, rate, chance, suspicious, same == len(alike))
 
 
 def _next_to(gold: Path, name: str) -> Path | None:

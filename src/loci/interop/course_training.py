@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,10 @@ import torch
 from torch import Tensor
 
 from loci.errors import LociError
-from loci.files import said_by_system
+from loci.files import remove_leftovers, said_by_system
 from loci.interop.course_lines import model_lines
 from loci.interop.course_notes import note_how_made
+from loci.interop.course_overwriting import replacing, require_replaceable
 from loci.interop.course_params import course_variant, perceiver_form, to_course
 from loci.interop.params_file import read_params, write_params
 from loci.model import GPT
@@ -25,6 +27,7 @@ from loci.pipeline import carry_out
 from loci.text.corpus import Line
 from loci.text.vocab import Vocab
 from loci.training.checkpoint import FINAL, latest, load_model
+from loci.training.lock import owned
 from loci.training.plan import Recipe
 from loci.training.reports import Observer, Outcome, StepReport
 from loci.training.run import foreign_files, holds_run, other_training, read_run
@@ -35,7 +38,15 @@ if TYPE_CHECKING:
 
 
 class CourseData(TrainingData):
-    """A corpus as the published code splits it: blank lines are rows too, and so is the end after the last newline."""
+    """A corpus as the published code has it: its characters alone are symbols, whatever questions need besides.
+
+    Blank lines are rows too, and so is the end after the last newline.
+    """
+
+    @cached_property
+    def vocab(self) -> Vocab:
+        """That of the corpus, for which the model was made."""
+        return self.corpus.vocab
 
     @property
     def lines(self) -> Sequence[Line]:
@@ -74,6 +85,9 @@ def train(
     lines = model_lines(course.corpus, model, course.year)
     n_records = len(data.records(stage.mixture[0].source, course.config.block_size))
     copies = _Copies(copy_every * -(-n_records // stage.batch_size) if copy_every is not None else None)
+    for epoch in range(copy_every, int(stage.epochs or 0) + 1, copy_every) if copy_every is not None else ():
+        require_replaceable(_copy_of(writing, epoch))  # now, not in the middle of a night
+    remove_leftovers(writing.parent, of=writing.name)
 
     def observers(folder: Path) -> Sequence[Observer]:
         say_all(hooks, lines)  # training is about to begin: nothing was found wrong
@@ -84,7 +98,7 @@ def train(
         if resume and copies.is_due(newest_step(run)):  # also one that a kill prevented
             assert copy_every is not None
             epoch = newest_step(run) // copies.steps * copy_every
-            _keep_copy(course, run, writing.with_name(f"{writing.stem}.epoch-{epoch}{writing.suffix}"), hooks)
+            _keep_copy(course, run, _copy_of(writing, epoch), hooks)
         stop = lambda: hooks.should_stop() or copies.is_due(copies.reached)  # noqa: E731
         outcome = carry_out(recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=stop)
         if outcome.finished or hooks.should_stop():
@@ -92,7 +106,7 @@ def train(
         resume = True
     say_all(hooks, lines)
     if outcome.finished:
-        replacing(writing, hooks)
+        replacing(writing, hooks.note)
         _write(course, load_model(run / FINAL).model, writing)
         shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
     return outcome
@@ -118,6 +132,10 @@ class _Copies(Observer):
         self.reached = 0
 
 
+def _copy_of(writing: Path, epoch: int) -> Path:
+    return writing.with_name(f"{writing.stem}.epoch-{epoch}{writing.suffix}")
+
+
 def newest_step(run: Path) -> int:
     """The step of a run's newest checkpoint, 0 without one."""
     newest = latest(run)
@@ -129,7 +147,7 @@ def _keep_copy(course: Course, run: Path, copy: Path, hooks: Hooks) -> None:
     require_replaceable(copy)
     model = load_model(run).model
     if not _holds(copy, to_course(model)):
-        replacing(copy, hooks)
+        replacing(copy, hooks.note)
         _write(course, model, copy)
         hooks.note(f"wrote {copy}")
 
@@ -171,9 +189,11 @@ def _resumable(run: Path, recipe: Recipe, data: TrainingData, hooks: Hooks) -> b
     if differs is None:
         return True
     if not info.finished:
+        with owned(run):  # one that is being written now was not stopped
+            pass
+        epochs = [f" of its {stage.epochs:g} epochs" for stage in info.recipe.stages if stage.epochs is not None]
         raise LociError(
-            f"{differs}; that one was stopped before the end of its {info.recipe.stages[0].epochs:g} epochs "
-            f"({info.recipe.note})",
+            f"{differs}; that one was stopped before the end{''.join(epochs[:1])} ({info.recipe.note})",
             path=run,
             remedy="finish it with the flags and files it was begun with, or remove the folder",
         )
@@ -182,22 +202,6 @@ def _resumable(run: Path, recipe: Recipe, data: TrainingData, hooks: Hooks) -> b
     hooks.note(f"replacing {run}, a finished training ({info.recipe.note})")
     shutil.rmtree(run)
     return False
-
-
-def require_replaceable(params: Path) -> None:
-    """Refuse to write a .params file over anything but another one."""
-    if params.is_dir():
-        raise LociError("is a folder, a .params file was to be written here", path=params)
-    if params.is_file():
-        with open(params, "rb") as handle:
-            if (begin := handle.read(2)) and begin != b"PK" and begin[:1] != b"\x80":  # an archive, or an old pickle
-                raise LociError("is there already, and is no .params file", path=params, remedy="choose another name")
-
-
-def replacing(file: Path, hooks: Hooks) -> None:
-    """Nothing is overwritten without a word."""
-    if file.exists():
-        hooks.note(f"replacing {file}")
 
 
 def say_all(hooks: Hooks, lines: Sequence[str]) -> None:
