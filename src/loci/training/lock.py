@@ -43,7 +43,7 @@ def owned(folder: Path) -> Iterator[None]:
         raise LociError(
             f"is being written by {_owner(folder)}",
             path=folder,
-            remedy="wait for it, stop it, or choose another --out",
+            remedy="wait for it, stop it, or choose another place",
         ) from None
     try:
         started = datetime.now(UTC).isoformat(timespec="seconds")
