@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+from small import folder_of
 
+from loci.data.recall import MarkedLine
 from loci.errors import LociError
 from loci.evaluation.rows import HELD_OUT, TAUGHT, Row, read_rows
 from loci.experiments.course import run as course
 from loci.experiments.course import stored
+from loci.experiments.course.asked import Asked
 from loci.experiments.course.result import funnel
-from loci.experiments.course.stored import cued_prompt, in_view
+from loci.experiments.course.stored import cued_prompts, in_view
 from loci.experiments.recall.run import held_back
-from loci.experiments.trials import keep_world
+from loci.experiments.trials import Hooks, keep_world
 from loci.generation import Generated
 from loci.model import GPT, VARIANTS, GPTConfig
 from loci.model.cost import model_cost
@@ -23,9 +27,11 @@ from loci.recipes import DataShape
 from loci.recipes.course import FINETUNE_EPOCHS, course_short
 from loci.recipes.demo import DEMO_WORLD
 from loci.text.corpus import Corpus
-from loci.text.questions import Questions
+from loci.text.match import stands_in
+from loci.text.questions import Question, Questions
 from loci.text.vocab import Vocab
 from loci.training.checkpoint import LoadedModel
+from square_time import grows_with_the_square
 
 QUICK = course.Options(seeds=1, quick=True)
 
@@ -77,6 +83,35 @@ def test_the_table_is_made_once_and_has_its_page(tmp_path: Path) -> None:
     before = weights.stat().st_mtime_ns
     assert course.run(tmp_path / "out", QUICK, systems=systems).numbers["rows"][1]["by_seed"] == scratch["by_seed"]
     assert weights.stat().st_mtime_ns == before
+    fewer = dataclasses.replace(QUICK, only=("no-pretraining",))
+    assert course.run(tmp_path / "out", fewer, systems=systems).numbers == report.numbers  # the table only grows
+    said: list[str] = []
+    more = dataclasses.replace(fewer, seeds=2)
+    report = course.run(tmp_path / "out", more, Hooks(say=said.append), systems=systems)
+    assert [row["name"] for row in report.numbers["rows"]] == ["most common place", "no pretraining"]
+    assert said[0] == "left out of the table: perceiver as published, trained for 1 of 2 seeds"
+
+
+@pytest.mark.usefixtures("small")
+def test_damaged_metrics_of_a_finished_run_are_named(tmp_path: Path) -> None:
+    scratch, vanilla = course.SYSTEMS[:2]
+    course.run(tmp_path / "out", QUICK, systems=[vanilla])
+    metrics = tmp_path / "out" / "seed-0" / "vanilla" / "metrics.jsonl"
+    rows = metrics.read_bytes().splitlines(keepends=True)
+    first = [row for row in rows if b'"pretrain"' in row]
+    cut = [rows[:0], first[:1], first, rows[:-1], rows[len(first) :]]
+    named = r"vanilla.metrics\.jsonl: is missing or damaged \(remove the run's folder: the same command trains it again"
+    for content in (*map(b"".join, cut), b"\x00" * 99):
+        metrics.write_bytes(content)
+        with pytest.raises(LociError, match=named):
+            course.run(tmp_path / "out", QUICK, systems=[vanilla])
+    metrics.unlink()
+    only = dataclasses.replace(QUICK, only=("no-pretraining",))
+    with pytest.raises(LociError, match=named):  # also where another row is asked for: before it is trained
+        course.run(tmp_path / "out", only, systems=[scratch, vanilla])
+    assert not (tmp_path / "out" / "seed-0" / "no-pretraining").exists()
+    shutil.rmtree(metrics.parent)
+    assert len(course.run(tmp_path / "out", QUICK, systems=[vanilla]).numbers["rows"]) == 2
 
 
 @pytest.mark.parametrize("system", course.SYSTEMS, ids=lambda system: system.folder)
@@ -186,9 +221,32 @@ def test_in_view_is_what_pretraining_asks_for_wherever_it_stands(tmp_path: Path)
 
 
 def test_an_answer_is_asked_for_by_the_words_that_lead_up_to_it() -> None:
-    assert cued_prompt(ASKED[0], FAR, PLACES) is None  # a part of the name
-    assert cued_prompt(ASKED[1], FAR, PLACES) == "Bo Ray very very born in"
-    assert cued_prompt(Questions.from_pairs([("Where was Cy Fox born?", "Rome")])[0], FAR, PLACES) is None
+    asked = [*ASKED[:2], *Questions.from_pairs([("Where was Cy Fox born?", "Rome")])]
+    # York is a part of the name.
+    assert cued_prompts(asked, FAR, PLACES) == [None, "Bo Ray very very born in", None]
+
+
+def test_the_first_span_with_an_answer_is_the_one_that_is_found_span_by_span() -> None:
+    texts = ["Milano", "Rome Rome", "München", "Milan", "3 March 1822", "東京都", "New York", "Yorkshire"]
+    lines = [f"Ann Lee. Ann Lee went on to {text} at last ." for text in texts]
+    corpus = Corpus.from_lines(lines)
+    askable = stored.Askable(corpus, frozenset(texts))
+    every = [(one, span) for line in corpus for one in [MarkedLine(line, frozenset(texts))] for span in one.every]
+    said = [one.line.text[span.start : span.stop] for one, span in every]
+    for answer in (*texts, "Mila", "Munchen", "Mu\u0308nchen", "York", "Rome", "1822", "京", "18", "e"):
+        by_one = next((place for place, text in zip(every, said, strict=True) if stands_in(text, answer)), None)
+        assert askable.first(Question("Where to?", (answer,), "Ann Lee", 1, "")) == by_one, answer
+
+
+def test_many_lines_about_one_subject_take_time_by_their_number(tmp_path: Path) -> None:
+    def look(size: int) -> None:
+        corpus = Corpus.from_lines(f"Ann Lee. In Town{n} Ann Lee met Bo Ray of City{n} ." for n in range(size))
+        questions = [Question(f"Whom? {n}", (f"City{n}",), "Ann Lee", n, "") for n in range(size)]
+        assert all(in_view(loaded, corpus, Questions(None, questions), frozenset()))
+        assert None not in cued_prompts(questions, corpus, frozenset())
+
+    loaded = loaded_model("vanilla", tmp_path)
+    assert not grows_with_the_square(look, 100)
 
 
 def test_stored_is_what_is_given_after_name_and_cue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +269,9 @@ def test_every_dev_person_whose_line_tells_can_count_as_stored(course_data: Path
     assert len(told) == 479
     model = loaded_model("vanilla", tmp_path, block_size=160)
     assert sum(in_view(model, corpus, dev, taught)) == 479
-    assert all((cued_prompt(question, corpus, taught) or "").startswith(question.subject or "?") for question in told)
+    cued = cued_prompts(told, corpus, taught)
+    assert all((text or "").startswith(row.subject or "?") for text, row in zip(cued, told, strict=True))
+    assert len(Asked.read(course_data, None).held_out) == 500  # one of them has a namesake in the train questions
 
 
 def test_bad_input_is_named_before_anything_is_written(tmp_path: Path) -> None:
@@ -219,4 +279,16 @@ def test_bad_input_is_named_before_anything_is_written(tmp_path: Path) -> None:
         course.run(tmp_path / "out", course.Options(seeds=1))
     with pytest.raises(LociError):
         course.run(tmp_path / "out", course.Options(seeds=1, data=tmp_path))
+    with pytest.raises(LociError, match="--fold must be 0 to 4, it is 7"):
+        course.run(tmp_path / "out", course.Options(quick=True, fold=7))
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("small")
+def test_names_of_one_word_give_no_strangers_and_the_page_says_so(tmp_path: Path) -> None:
+    train = {"Plato": "Athens", "Solon": "Athens", "Zeno": "Elea", "Bias": "Priene"}
+    data = folder_of(tmp_path / "data", train, {"Thales": "Miletus"})
+    options = course.Options(seeds=1, quick=True, data=data, only=("no-pretraining",))
+    row = course.run(tmp_path / "out", options).numbers["rows"][1]
+    assert (row["invented"], row["strangers"]) == (None, [])
+    assert "Nobody was asked about here" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -1,4 +1,5 @@
 import dataclasses
+import shutil
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,16 @@ def test_a_folder_belongs_to_one_experiment_but_seeds_may_be_added(tmp_path):
         open_folder(tmp_path / "mine", "names", Settings())
     with pytest.raises(LociError, match="is a file"):
         open_folder(tmp_path / "mine" / "thesis.txt", "names", Settings())
+
+
+def test_what_is_said_of_damaged_settings_helps(tmp_path):
+    out = tmp_path / "out"
+    open_folder(out, "names", Settings(seeds=1))
+    (out / "experiment.json").write_text("{")
+    with pytest.raises(LociError, match=r"experiment.json: cannot be read: .*\(remove its folder, or choose another"):
+        open_folder(out, "names", Settings(seeds=1))
+    shutil.rmtree(out)
+    open_folder(out, "names", Settings(seeds=1))
 
 
 def test_another_world_is_not_overwritten(tmp_path):

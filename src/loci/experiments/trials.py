@@ -95,7 +95,7 @@ def open_folder(out: Path, name: str, settings: Any, may_change: Iterable[str] =
     if out.exists() and not out.is_dir():
         raise LociError("is a file, an experiment is a folder", path=out, remedy="choose another --out")
     if file.is_file():
-        before = read_struct(file, dict[str, Any], remedy=AGAIN)
+        before = read_struct(file, dict[str, Any], remedy="remove its folder, or choose another --out")
         for what, value in kept.items():
             if what not in may_change and before.get(what) != value:
                 raise LociError(

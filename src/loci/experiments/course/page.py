@@ -42,6 +42,10 @@ UNSEEN = (
     "Names nobody wrote about, the first names of one person and the last names of another. The model was never taught "
     "to be silent, so it says what answers look like."
 )
+NO_STRANGERS = (
+    "Nobody was asked about here: the names of the questions give no others. New ones are made of the first names of "
+    "one person and the last names of another."
+)
 Curves = Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
 
 
@@ -145,10 +149,11 @@ def _questions(result: CourseResult) -> list[Section]:
         "Of names nobody wrote about.",
     )
     examples = Table(["system", "name", "answer"], [[row.name, name, said] for row, (name, said) in shown])
+    unseen: list[str | Table] = [UNSEEN, invented, examples] if shown else [NO_STRANGERS]
     return [
         Section("Why does pretraining help?", [_why(trained), people]),
         Section("What does a made-up answer cost?", [MADE_UP, answers, prices]),
-        Section("What does the model do with an unseen name?", [UNSEEN, invented, examples]),
+        Section("What does the model do with an unseen name?", unseen),
     ]
 
 

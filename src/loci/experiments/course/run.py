@@ -21,31 +21,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from loci.errors import LociError
 from loci.evaluation.abstention import LEVELS, cost_score
 from loci.evaluation.asking import ask_rows
-from loci.evaluation.error_kinds import ErrorClassifier
 from loci.evaluation.metrics import Estimate, exact_match, most_common_answer, most_common_answer_baseline, wilson
 from loci.evaluation.rows import HELD_OUT, NEVER_READ, TAUGHT, Row, write_rows
+from loci.experiments.course.asked import Asked
 from loci.experiments.course.page import course_report
 from loci.experiments.course.result import CourseResult, CourseRow, Training, funnel
 from loci.experiments.course.stored import in_view, is_stored
-from loci.experiments.recall.run import held_back
+from loci.experiments.recall.run import FOLDS
 from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
 from loci.model import VARIANTS
 from loci.model.cost import model_cost
+from loci.pipeline.runner import model_config
 from loci.recipes import DataShape
 from loci.recipes.course import FINETUNE_EPOCHS, SALIENT_SHARE, course_short
 from loci.recipes.demo import DEMO_WORLD
 from loci.report.parts import Report
-from loci.text.questions import Questions
-from loci.text.strangers import Strangers
 from loci.training.checkpoint import LoadedModel
 from loci.training.plan import Recipe
-from loci.training.run import PREDICTIONS, read_metrics
-from loci.training.sources import TrainingData
+from loci.training.run import METRICS, PREDICTIONS, holds_run, read_metrics, read_run
 
 #: On the embedded world, as in the demo: everybody has five lines, and the few train questions are seen often, at the
 #: full rate, by a smaller model.
@@ -54,7 +50,7 @@ QUICK = (
     *("pretrain.characters=600000", "pretrain.batch_size=32", "pretrain.floor=1.0"),
     *("finetune.characters=1200000", "finetune.batch_size=32", "finetune.lr=0.003", "finetune.matrix_lr=0.02"),
 )
-N_STRANGERS, N_SHOWN = 200, 5
+N_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -69,6 +65,11 @@ class Options(Settings):
     """Which of five folds of the train questions (0 to 4) is held back and asked instead of dev, to choose by."""
     only: tuple[str, ...] = ()
     """Only these rows of the table, such as rope or no-pretraining."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fold is not None and not 0 <= self.fold < FOLDS:
+            raise LociError(f"--fold must be 0 to {FOLDS - 1}, it is {self.fold}")
 
 
 @dataclass(frozen=True)
@@ -137,18 +138,19 @@ def run(
     if options.data is None and not options.quick:
         remedy = "--data DIR names their folder; --quick uses the embedded world"
         raise LociError("the table needs the course's files", remedy=remedy)
-    systems = _chosen(systems, options.only)
-    if options.data is not None:
-        _asked(options.data, options.fold)  # a folder that cannot be used is named before anything is written
+    chosen = _chosen(systems, options.only)
+    # A folder that cannot be used is named before anything is written.
+    asked = _usable(options.data, chosen, options) if options.data is not None else None
     kept = {**vars(options), "data": str(options.data.resolve()) if options.data is not None else None}
     open_folder(out, "course", kept, may_change=("seeds", "only"))
-    folder = options.data if options.data is not None else keep_world(DEMO_WORLD, out / "world")
-    asked = _asked(folder, options.fold)
-    rows, curves = [_baseline(asked)], []
-    for system in systems:
-        runs = [out / f"seed-{seed}" / system.folder for seed in options.every_seed]
-        rows.append(_row(system, asked, runs, options, hooks))
-        curves.append((system.name, read_metrics(runs[0])))
+    asked = asked or Asked.read(keep_world(DEMO_WORLD, out / "world"), options.fold)
+    runs = {system.name: [out / f"seed-{seed}" / system.folder for seed in options.every_seed] for system in systems}
+    # What earlier calls finished stays in the table, and comes first: if it cannot be read, nothing is trained yet.
+    earlier = [system for system in systems if system not in chosen and _finished(system, runs[system.name], hooks)]
+    found = {system.name: _row(system, asked, runs[system.name], options, hooks) for system in (*earlier, *chosen)}
+    names = [system.name for system in systems if system.name in found]
+    rows = (_baseline(asked), *(found[name] for name in names))
+    curves = [(name, read_metrics(runs[name][0])) for name in names]
     about = {
         "lines": len(asked.data.corpus),
         "train": len(asked.train.answered),
@@ -156,7 +158,7 @@ def run(
         "embedded": options.data is None,
         "fold": options.fold,
     }
-    result = CourseResult(tuple(rows), about, len(options.every_seed), options.quick)
+    result = CourseResult(rows, about, len(options.every_seed), options.quick)
     return keep_report(out, course_report(result, curves))
 
 
@@ -169,40 +171,22 @@ def _chosen(systems: Sequence[System], only: Sequence[str]) -> list[System]:
     return [system for system in systems if not only or {system.name, system.folder} & set(only)]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What every system learns from and is asked."""
-
-    data: TrainingData
-    train: Questions
-    held_out: Questions
-
-    @property
-    def strangers(self) -> Questions:
-        """Questions about names nobody wrote about: first names of one subject, last names of another."""
-        subjects = sorted(set(self.train.subjects) | set(self.held_out.subjects))
-        names = Strangers(subjects).names("recombined", min(N_STRANGERS, len(subjects)), np.random.default_rng(0))
-        return Questions.from_pairs((self.data.template.ask(name), None) for name in names)
-
-    @property
-    def classifier(self) -> ErrorClassifier:
-        """Tells the kinds of wrong answers."""
-        known = {row.subject: row.answers[0] for row in self.train.answered if row.subject}
-        return ErrorClassifier(known, self.data.corpus)
+def _usable(folder: Path, systems: Sequence[System], options: Options) -> Asked:
+    """What is asked, once every system can be taught it."""
+    asked = Asked.read(folder, options.fold)
+    shape = DataShape.of(asked.data.corpus, asked.train)
+    for system in systems:
+        config = model_config(system.recipe(shape, options, 0), asked.data)
+        asked.train.require(asked.data.vocab, config.block_size)
+    return asked
 
 
-def _asked(folder: Path, fold: int | None) -> Asked:
-    """With a fold, dev is not even read."""
-    data = TrainingData.read(folder)
-    if data.questions is None:
-        raise LociError("train questions are needed", path=folder)
-    if fold is not None:
-        taught, asked = held_back(data.questions, fold)
-        return Asked(dataclasses.replace(data, questions=taught), taught, asked)
-    held_out = Questions.read(folder, split="dev", subjects=data.corpus.by_subject)
-    if not held_out.answered:
-        raise LociError("train questions and dev questions with answers are needed", path=folder)
-    return Asked(data, data.questions, held_out)
+def _finished(system: System, runs: Sequence[Path], hooks: Hooks) -> bool:
+    """Whether an earlier call trained it for every seed; where it did so for some alone, that is said."""
+    done = [holds_run(run) and read_run(run).finished for run in runs]
+    if any(done) and not all(done):
+        hooks.say(f"left out of the table: {system.name}, trained for {sum(done)} of {len(done)} seeds")
+    return all(done)
 
 
 def _baseline(asked: Asked) -> CourseRow:
@@ -225,7 +209,10 @@ def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, h
     for seed, folder in enumerate(runs):
         recipe = system.recipe(shape, options, seed)
         loaded = trial(recipe, asked.data, folder, f"{system.name}, seed {seed}", hooks)
+        trainings.append(_training(loaded, recipe, _metrics(loaded, recipe, folder)))
         for split, questions in ((TAUGHT, asked.train), (HELD_OUT, asked.held_out), (NEVER_READ, asked.strangers)):
+            if not len(questions):
+                continue  # names that give no strangers
             said = ask_rows(loaded, questions, split=split)
             write_rows(folder / PREDICTIONS / f"{split}.jsonl", said)
             found[split] += said
@@ -234,7 +221,6 @@ def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, h
         about = loaded, asked.data.corpus, asked.held_out, asked.train.answers
         seen += [system.pretrained and shown for shown in in_view(*about)]
         stored += is_stored(*about)
-        trainings.append(_training(loaded, recipe, read_metrics(folder)))
     places = {answer for question in asked.train for answer in question.answers}
     invented = sum(row.prediction in places for row in found[NEVER_READ])
     kinds = Counter(str(one.kind) for one in asked.classifier.classify(found[HELD_OUT]))
@@ -246,13 +232,23 @@ def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, h
         _priced(found[HELD_OUT]),
         tuple(by_seed),
         exact_match(found[TAUGHT]),
-        wilson(invented, len(found[NEVER_READ])),
+        wilson(invented, len(found[NEVER_READ])) if found[NEVER_READ] else None,
         system.pretrained,
         Training(trainings[0].parameters, *(_mean(trainings, name) for name in ("characters", "seconds", "flops"))),
         funnel(found[HELD_OUT], seen, stored, asked.data.corpus),
         dict(kinds.most_common()),
         tuple((row.subject or row.question, row.prediction) for row in found[NEVER_READ][:N_SHOWN]),
     )
+
+
+def _metrics(loaded: LoadedModel, recipe: Recipe, run: Path) -> list[dict[str, Any]]:
+    """A run's rows of metrics; those that end a stage must be there, since they say what it took."""
+    rows = read_metrics(run)
+    last = {row["stage"]: row["step"] for row in rows}
+    if sum(last.get(stage.name, 0) for stage in recipe.stages) != loaded.config["total_steps"]:
+        message, remedy = "is missing or damaged", "remove the run's folder: the same command trains it again"
+        raise LociError(message, path=run / METRICS, remedy=remedy)
+    return rows
 
 
 def _training(loaded: LoadedModel, recipe: Recipe, metrics: Sequence[Mapping[str, Any]]) -> Training:
