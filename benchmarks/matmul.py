@@ -30,12 +30,11 @@ def by(onednn: bool, work: Callable[[], Any]) -> Callable[[], Any]:
     """The work with all products by one of the two."""
 
     def done() -> None:
-        choice = matmul.onednn_is_faster
-        matmul.onednn_is_faster = lambda: onednn  # type: ignore[assignment]
+        choice, matmul.BY_ONEDNN = matmul.BY_ONEDNN, onednn
         try:
             work()
         finally:
-            matmul.onednn_is_faster = choice
+            matmul.BY_ONEDNN = choice
 
     return done
 
@@ -78,7 +77,7 @@ def main(
     """
     torch.set_num_threads(threads)
     bench = Bench(quick, repeats, time.perf_counter if clock == "wall" else time.process_time)
-    note = f"Loci takes {'oneDNN' if matmul.onednn_is_faster() else 'MKL'}"
+    note = f"Loci takes {'oneDNN' if matmul.BY_ONEDNN else 'MKL'}"
     rows = []
     for name, work in works(torch.Generator().manual_seed(0)).items():
 

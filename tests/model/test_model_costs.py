@@ -62,7 +62,7 @@ def counted_flops(config: GPTConfig, length: int, *, backward: bool) -> int:
     ids = torch.zeros(1, length, dtype=torch.long)
     # The explicit backend and MKL: PyTorch counts their products, not those inside the fused kernel for CPUs or oneDNN.
     with pytest.MonkeyPatch.context() as patch, FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
-        patch.setattr(matmul, "onednn_is_faster", lambda: False)
+        patch.setattr(matmul, "BY_ONEDNN", False)
         logits = model(ids).logits
         if backward:
             logits.sum().backward()

@@ -67,7 +67,8 @@ def modelling_file(config: GPTConfig) -> str:
 
 Written by `loci export --to hf` from Loci's own classes. B batch, T time, C channels, H heads, D channels of a head."""
     roots = [Name(WRAPPER, "LociConfig"), Name(WRAPPER, "LociForCausalLM")]
-    return model_source(roots, tables, inspect.cleandoc(header))
+    own = {"BY_ONEDNN": False}  # wherever the file is used: PyTorch's own choice
+    return model_source(roots, tables, inspect.cleandoc(header), values=own)
 
 
 def _model_fields(config: GPTConfig, architecture: str | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 OWN = "loci"
 #: Methods that a model needs to be designed or resumed, not to be used.
 LEFT_OUT = {"cost", "check", "blind_after", "make_cache", "n_parameters", "to_dict", "from_dict", "__post_init__"}
-LEFT_OUT |= {"_ask_axes"}
+LEFT_OUT |= {"_ask_axes", "windowed_cost"}
 _FIELDS = {"NamedTuple", "dataclass"}  # classes whose annotations are their fields
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import platform
-from functools import cache
 from pathlib import Path
 
 import torch
@@ -18,22 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 
-def matmul(a: Float[Tensor, "N K"], b: Float[Tensor, "K M"], *, plus: Tensor | None = None) -> Float[Tensor, "N M"]:
-    """`a @ b` without a gradient; added to `plus`, which may be written over."""
-    if not _by_onednn(a, b):
-        return torch.mm(a, b) if plus is None else torch.addmm(plus, a, b, out=plus)
-    op = torch.ops.mkldnn._linear_pointwise
-    out: Tensor = op(a, b.t(), None, "none", [], "") if plus is None else op.binary(a, plus, b.t(), None, "add")
-    return out
-
-
-def _by_onednn(a: Tensor, b: Tensor) -> bool:
-    """Only products that oneDNN's layer can make: fp32, on the processor, of more than nothing."""
-    return onednn_is_faster() and a.dtype == b.dtype == torch.float32 and a.device.type == "cpu" and a.numel() > 0
-
-
-@cache
-def onednn_is_faster() -> bool:
+def _onednn_is_faster() -> bool:
     """Whether the processor has AVX-512 that MKL leaves alone."""
     has: bool = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")  # type: ignore[no-untyped-call]
     return has and torch.backends.cpu.get_cpu_capability().startswith("AVX512") and not _made_by_intel()
@@ -43,3 +27,16 @@ def _made_by_intel() -> bool:
     with contextlib.suppress(OSError):
         return "GenuineIntel" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
     return "AMD" not in platform.processor()
+
+
+BY_ONEDNN = _onednn_is_faster()
+
+
+def matmul(a: Float[Tensor, "N K"], b: Float[Tensor, "K M"], *, plus: Tensor | None = None) -> Float[Tensor, "N M"]:
+    """`a @ b` without a gradient; added to `plus`, which may be written over."""
+    # Only what oneDNN's layer can make: fp32, on the processor, of more than nothing.
+    if not (BY_ONEDNN and a.dtype == b.dtype == torch.float32 and a.device.type == "cpu" and a.numel() > 0):
+        return torch.mm(a, b) if plus is None else torch.addmm(plus, a, b, out=plus)
+    op = torch.ops.mkldnn._linear_pointwise
+    out: Tensor = op(a, b.t(), None, "none", [], "") if plus is None else op.binary(a, plus, b.t(), None, "add")
+    return out
