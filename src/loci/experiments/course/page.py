@@ -81,7 +81,7 @@ def _table_section(result: CourseResult) -> Section:
     taught = [row.taught for row in trained]
     bars = rate_bars(
         [row.name for row in trained],
-        [("held-out people", [row.held_out for row in trained]), ("people of the train questions", taught)],
+        [("held-out people", [row.held_out for row in trained]), ("train people", taught)],
         "exact match",
     )
     scores = Table(
@@ -92,8 +92,8 @@ def _table_section(result: CourseResult) -> Section:
     costs = Table(
         ["system", "parameters", "characters, M", "time, min", "TFLOP", "seed by seed"],
         [_cost_cells(row) for row in trained],
-        "Time of training on this machine, whatever else it did. FLOPs of the forward and backward passes at the mean "
-        "length of the examples, padding not counted.",
+        "What stores late reads more, but in the quick form. Time of training on this machine, whatever else it did. "
+        "FLOPs of the forward and backward passes at the mean length of the examples, padding not counted.",
     )
     return Section("The table", [about, model, Figure(bars, "Exact match with 95 % intervals."), scores, costs])
 

@@ -117,7 +117,7 @@ SYSTEMS = (
     System("vanilla", "dot-product attention, learned positions", "vanilla", "11.6–22.2 % (reports), best 28.2 %"),
     System(
         "synthesizer",
-        "each character scores the positions by itself; reads half as much again",
+        "each character scores the positions by itself",
         "synthesizer",
         "23.8 % (report), best 24.4 %",
         budget=1.5,
