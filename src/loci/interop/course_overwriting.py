@@ -5,6 +5,7 @@ Everything is checked before hours of work, and said when it happens. Knows noth
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -52,9 +53,8 @@ def replacing(file: Path, note: Callable[[str], None]) -> None:
 
 def _may_be_params(file: Path) -> bool:
     """An archive of torch's or a part of one, an old pickle, or nothing at all."""
-    if zipfile.is_zipfile(file):
-        with zipfile.ZipFile(file) as archive:
-            return any(name.endswith("data.pkl") for name in archive.namelist())
+    with contextlib.suppress(zipfile.BadZipFile, NotImplementedError), zipfile.ZipFile(file) as archive:
+        return any(name.endswith("data.pkl") for name in archive.namelist())
     with open(file, "rb") as handle:
         begin = handle.read(2)
     return not begin or begin == b"PK" or begin[:1] == b"\x80"
