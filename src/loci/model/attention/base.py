@@ -148,6 +148,11 @@ def causal_mask(width: int, device: torch.device) -> Bool[Tensor, "1 1 T T"]:
     return torch.ones(width, width, dtype=torch.bool, device=device).tril()[None, None]
 
 
+def barrier(visible: Bool[Tensor, "*pairs"], like: Tensor) -> Float[Tensor, "*pairs"]:
+    """What hides pairs when it is added to their scores. A sum broadcasts at full speed, filling by a mask does not."""
+    return like.new_zeros(visible.shape).masked_fill_(~visible, -torch.inf)
+
+
 def positions_of(x: BTC, cache: LayerCache | None) -> BT:
     """The position of each character of `x`: (1, T) or (B, T)."""
     if cache is None:
@@ -182,7 +187,7 @@ def attend(
     if is_causal:
         mask = causal_mask(q.shape[2], q.device)
     scores = q * scale @ k.transpose(-2, -1)
-    return mix(scores if mask is None else scores.masked_fill_(~mask, -torch.inf), v, dropout=dropout, tap=tap)
+    return mix(scores if mask is None else scores.add_(barrier(mask, scores)), v, dropout=dropout, tap=tap)
 
 
 def mix(scores: Float[Tensor, "b H T S"], v: BHSE, *, dropout: float, tap: Tap | None) -> BHTE:
@@ -227,19 +232,19 @@ class ScoredAttention(Attention):
         if cache is not None:
             v = cache.extend("v", v)
         scores = self.scores(x, positions_of(x, cache), v.shape[2], cache)
-        mixed = mix(scores.masked_fill(~visible_mask(x, cache), -torch.inf), v, dropout=self.dropout, tap=tap)
+        mixed = mix(scores + barrier(visible_mask(x, cache), scores), v, dropout=self.dropout, tap=tap)
         out: Tensor = self.resid_drop(self.proj(self.merge_heads(mixed)))
         return out
 
 
 def scored_cost(config: GPTConfig, length: int) -> Cost:
-    """The part that does not depend on where the scores come from. The ℓ×ℓ weights and their mask are kept."""
+    """The part that does not depend on where the scores come from. The ℓ×ℓ weights are kept."""
     d, pairs = config.n_embd, config.n_head * length * length
     return total(
         linear(length, d, d),
         keep(length * d),
         products(length, length, d),
-        keep(pairs, flags=length * length),
+        keep(pairs),
         keep(pairs, flags=pairs) if config.attn_pdrop else Cost(),  # what dropout left, and where
         linear(length, d, d),
         dropout_cost(length * d, config.resid_pdrop),

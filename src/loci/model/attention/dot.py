@@ -74,7 +74,7 @@ def attend_cost(config: GPTConfig, length: int, keys: int) -> Cost:
     """Scores and sums, 2ℓs(I + D) per head.
 
     PyTorch's fused kernel keeps one number per row. It has no dropout: with it, the weights are kept before and after,
-    which of them were left, the mask, a scaled copy of the queries and the turned keys.
+    which of them were left, a scaled copy of the queries and the turned keys.
     """
     heads, width = config.n_head, config.query_width
     worked = products(length, heads * width, keys) + products(length, keys, heads * config.head_width)
@@ -82,4 +82,4 @@ def attend_cost(config: GPTConfig, length: int, keys: int) -> Cost:
         return worked + keep(heads * length)
     pairs = length * keys
     copied = length + (keys if POSITIONS[config.positions].rotates else 0)
-    return worked + keep(2 * heads * pairs + copied * heads * width, flags=(heads + 1) * pairs)
+    return worked + keep(2 * heads * pairs + copied * heads * width, flags=heads * pairs)

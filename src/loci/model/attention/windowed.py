@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from loci.model.attention.base import barrier
 from loci.model.attention.cross import CrossAttention
 from loci.model.attention.dot import query_key_cost
 from loci.model.config import GPTConfig
@@ -47,7 +48,7 @@ class WindowedCrossAttention(CrossAttention):
             keep(padded * (meet + d)) if summarises else Cost(),
             products(padded, meet, keys),
             products(padded, keys, d),
-            keep(weights, flags=padded * keys),
+            keep(weights),
             keep(weights, flags=weights) if config.attn_pdrop else Cost(),
             linear(length, d, d),
             dropout_cost(length * d, config.resid_pdrop),
@@ -75,10 +76,8 @@ class WindowedCrossAttention(CrossAttention):
         here = positions[:, None, :, None]  # (b, 1, T, 1)
         there = torch.arange(own[0].shape[2], device=q.device)
         near = (there <= here) & (there > here - self.window)
-        parts = [
-            (q @ latents[0].transpose(-2, -1)).masked_fill(anchors > here, -torch.inf),
-            (q @ own[0].transpose(-2, -1)).masked_fill(~near, -torch.inf),
-        ]
+        to_latents, to_near = (q @ keys.transpose(-2, -1) for keys in (latents[0], own[0]))
+        parts = [to_latents.add_(barrier(anchors <= here, to_latents)), to_near.add_(barrier(near, to_near))]
         even = ((there <= here) & (there >= starts[:, None, :, None])).to(q.dtype)
         even = even / even.sum(-1, keepdim=True)  # the summary's even weights on its characters
         if self.summarises:
@@ -99,10 +98,11 @@ class WindowedCrossAttention(CrossAttention):
         fill = (0, 0, 0, pieces * w - length)
         q, k, v = (F.pad(part, fill) for part in (q, *own))
         positions = torch.arange(pieces * w, device=q.device)
-        to_latents = (q @ latents[0].transpose(-2, -1)).masked_fill(anchors > positions[:, None], -torch.inf)
+        to_latents = q @ latents[0].transpose(-2, -1)
+        to_latents.add_(barrier(anchors <= positions[:, None], to_latents))
         to_near = in_pieces(q, w) @ pairs_of_pieces(k, w).transpose(-2, -1)
         near = band(w, pieces, q.device)
-        parts = [to_latents, to_near.masked_fill(~near, -torch.inf).flatten(2, 3)]
+        parts = [to_latents, to_near.add_(barrier(near, to_near)).flatten(2, 3)]
         if self.summarises:
             begin = F.pad(starts[0], (0, pieces * w - length))
             parts.append((q * running_mean(k, begin)).sum(-1, keepdim=True))
