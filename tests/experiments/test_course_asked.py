@@ -50,3 +50,12 @@ def test_as_many_strangers_are_asked_about_as_the_names_give(tmp_path: Path) -> 
     train = {"Ada Moss": "York", "Jan Moss": "Oslo", "Ada Bell": "Rome"}
     asked = Asked.read(folder_of(tmp_path / "data", train, {"Ada Ford": "York"}), None)
     assert {row.text for row in asked.strangers} == {"Where was Jan Bell born?", "Where was Jan Ford born?"}
+
+
+def test_a_stranger_is_nobody_of_the_corpus(tmp_path: Path) -> None:
+    data = folder_of(tmp_path / "data", {"Ada Moss": "York", "Jan Bell": "Oslo"}, {"Ada Ford": "York"})
+    corpus = data / "wiki.txt"
+    corpus.write_text(corpus.read_text(encoding="utf-8") + "Jan Moss. Jan Moss was born in Rome .\n", encoding="utf-8")
+    asked = Asked.read(data, None)
+    assert "Jan Moss" in asked.data.corpus.by_subject
+    assert {row.text for row in asked.strangers} == {f"Where was {name} born?" for name in ("Ada Bell", "Jan Ford")}

@@ -163,3 +163,24 @@ def test_nothing_is_said_before_everything_is_checked(corpus: Path, questions: P
         with pytest.raises(LociError):
             attempt()
     assert said == []
+
+
+@pytest.mark.usefixtures("small")
+def test_a_folder_that_is_no_run_of_ours_is_refused_and_kept(corpus: Path, questions: Path, tmp_path: Path) -> None:
+    params, place = tmp_path / "model.params", tmp_path / "model.params.run"
+    place.mkdir()
+    (place / "metrics.jsonl").write_text("mine\n", encoding="utf-8")
+    with pytest.raises(LociError, match=r"holds metrics.jsonl already, .* \(choose another --writing_params_path\)"):
+        finetune(corpus, questions, params)
+    assert [path.name for path in place.iterdir()] == ["metrics.jsonl"]
+
+
+@pytest.mark.usefixtures("small")
+def test_what_a_killed_copy_left_is_removed(corpus: Path, tmp_path: Path) -> None:
+    left, other = tmp_path / ".v.epoch-1.params.0123abcd.tmp", tmp_path / ".notes.0123abcd.tmp"
+    for file in (left, other):
+        file.write_bytes(b"half")
+    course_commands.pretrain(
+        Course.read("vanilla", corpus), tmp_path / "v.params", max_epochs=1, copy_every=1, hooks=QUIET
+    )
+    assert (left.exists(), other.exists()) == (False, True)

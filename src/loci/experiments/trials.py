@@ -23,7 +23,7 @@ from loci.text.world import WORLD_VERSION, Person, WorldSpec, write_world
 from loci.training.checkpoint import LoadedModel, load_model
 from loci.training.plan import BUDGETS, Recipe, Stage
 from loci.training.reports import Observer
-from loci.training.run import holds_run, read_run
+from loci.training.run import METRICS, holds_run, read_metrics, read_run
 from loci.training.sources import TrainingData
 
 SETTINGS, RESULTS, PAGE = "experiment.json", "results.json", "report.html"
@@ -144,3 +144,13 @@ def trial(recipe: Recipe, data: TrainingData, run: Path, name: str, hooks: Hooks
     if not outcome.finished:
         raise Stopped
     return load_model(run)
+
+
+def trial_metrics(loaded: LoadedModel, recipe: Recipe, run: Path) -> list[dict[str, Any]]:
+    """A trial's rows of metrics; those that end a stage must be there, since they say what it took."""
+    rows = read_metrics(run)
+    last = {row["stage"]: row["step"] for row in rows}
+    if sum(last.get(stage.name, 0) for stage in recipe.stages) != loaded.config["total_steps"]:
+        message, remedy = "is missing or damaged", "remove the run's folder: the same command trains it again"
+        raise LociError(message, path=run / METRICS, remedy=remedy)
+    return rows

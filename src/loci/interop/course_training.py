@@ -30,7 +30,7 @@ from loci.training.checkpoint import FINAL, latest, load_model
 from loci.training.lock import owned
 from loci.training.plan import Recipe
 from loci.training.reports import Observer, Outcome, StepReport
-from loci.training.run import foreign_files, holds_run, other_training, read_run
+from loci.training.run import foreign_files, holds_run, other_training, read_run, require_folder
 from loci.training.sources import TrainingData
 
 if TYPE_CHECKING:
@@ -79,14 +79,17 @@ def train(
     elif resume:
         hooks.note(f"going on after step {newest_step(run)} of {run}")
     try:
-        run.mkdir(parents=True, exist_ok=True)  # now, not after hours: a place that cannot be written to
+        require_folder(run, resume=resume)  # now, not after hours: a place that cannot be written to
+    except LociError as error:
+        raise LociError(error.message, path=error.path, remedy="choose another --writing_params_path") from None
     except OSError as error:
         raise said_by_system(error, run) from None
     lines = model_lines(course.corpus, model, course.year)
     n_records = len(data.records(stage.mixture[0].source, course.config.block_size))
     copies = _Copies(copy_every * -(-n_records // stage.batch_size) if copy_every is not None else None)
     for epoch in range(copy_every, int(stage.epochs or 0) + 1, copy_every) if copy_every is not None else ():
-        require_replaceable(_copy_of(writing, epoch))  # now, not in the middle of a night
+        require_replaceable(copy := _copy_of(writing, epoch))  # now, not in the middle of a night
+        remove_leftovers(copy.parent, of=copy.name)
     remove_leftovers(writing.parent, of=writing.name)
 
     def observers(folder: Path) -> Sequence[Observer]:

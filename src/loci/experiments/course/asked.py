@@ -84,4 +84,5 @@ def _strangers(data: TrainingData, train: Questions, held_out: Questions) -> Que
         return Questions.from_pairs([])
     wanted = min(N_STRANGERS, len(subjects))
     names = Strangers(subjects).at_most("recombined", wanted, np.random.default_rng(0))
-    return Questions.from_pairs((data.template.ask(name), None) for name in names)
+    unread = (name for name in names if name not in data.corpus.by_subject)  # which has people of no question, too
+    return Questions.from_pairs((data.template.ask(name), None) for name in unread)

@@ -31,7 +31,7 @@ from loci.experiments.course.page import course_report
 from loci.experiments.course.result import CourseResult, CourseRow, Training, funnel
 from loci.experiments.course.stored import in_view, is_stored
 from loci.experiments.recall.run import FOLDS
-from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial
+from loci.experiments.trials import Hooks, Settings, keep_report, keep_world, open_folder, trial, trial_metrics
 from loci.model import VARIANTS
 from loci.model.cost import model_cost
 from loci.pipeline.runner import model_config
@@ -41,7 +41,7 @@ from loci.recipes.demo import DEMO_WORLD
 from loci.report.parts import Report
 from loci.training.checkpoint import LoadedModel
 from loci.training.plan import Recipe
-from loci.training.run import METRICS, PREDICTIONS, holds_run, read_metrics, read_run
+from loci.training.run import PREDICTIONS, holds_run, read_metrics, read_run
 
 #: On the embedded world, as in the demo: everybody has five lines, and the few train questions are seen often, at the
 #: full rate, by a smaller model.
@@ -213,7 +213,7 @@ def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, h
     for seed, folder in enumerate(runs):
         recipe = system.recipe(shape, options, seed)
         loaded = trial(recipe, asked.data, folder, f"{system.name}, seed {seed}", hooks)
-        trainings.append(_training(loaded, recipe, _metrics(loaded, recipe, folder)))
+        trainings.append(_training(loaded, recipe, trial_metrics(loaded, recipe, folder)))
         for split, questions in ((TAUGHT, asked.train), (HELD_OUT, asked.held_out), (NEVER_READ, asked.strangers)):
             if not len(questions):
                 continue  # names that give no strangers
@@ -243,16 +243,6 @@ def _row(system: System, asked: Asked, runs: Sequence[Path], options: Options, h
         dict(kinds.most_common()),
         tuple((row.subject or row.question, row.prediction) for row in found[NEVER_READ][:N_SHOWN]),
     )
-
-
-def _metrics(loaded: LoadedModel, recipe: Recipe, run: Path) -> list[dict[str, Any]]:
-    """A run's rows of metrics; those that end a stage must be there, since they say what it took."""
-    rows = read_metrics(run)
-    last = {row["stage"]: row["step"] for row in rows}
-    if sum(last.get(stage.name, 0) for stage in recipe.stages) != loaded.config["total_steps"]:
-        message, remedy = "is missing or damaged", "remove the run's folder: the same command trains it again"
-        raise LociError(message, path=run / METRICS, remedy=remedy)
-    return rows
 
 
 def _training(loaded: LoadedModel, recipe: Recipe, metrics: Sequence[Mapping[str, Any]]) -> Training:

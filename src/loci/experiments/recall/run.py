@@ -30,7 +30,7 @@ from loci.experiments.recall.ablations import ABLATIONS, RECIPES, Ablation, name
 from loci.experiments.recall.funnel import model_funnel
 from loci.experiments.recall.page import recall_report
 from loci.experiments.recall.result import RESULT, Measured, read_result, read_results, write_result
-from loci.experiments.trials import Hooks, Settings, keep_report, trial
+from loci.experiments.trials import Hooks, Settings, keep_report, trial, trial_metrics
 from loci.recipes import DataShape, make_recipe
 from loci.report.parts import Report
 from loci.text.match import is_accepted
@@ -38,7 +38,7 @@ from loci.text.questions import Questions
 from loci.text.strangers import Strangers
 from loci.training.checkpoint import LoadedModel
 from loci.training.plan import Recipe
-from loci.training.run import PSEUDO_LABELS, read_metrics
+from loci.training.run import PSEUDO_LABELS
 from loci.training.sources import TrainingData
 
 FOLDS = 5
@@ -155,12 +155,13 @@ def measure(about: Measured, recipe: Recipe, data: TrainingData, asked: Question
         found = read_result(run)
         if found.asked_hash != asked.hash:
             raise LociError("was asked other questions", path=run / RESULT, remedy="choose another --out")
+    strangers = _strangers(data)  # now, not after hours
     loaded = trial(recipe, data, run, f"{about.title}, seed {about.seed}", hooks)  # refuses another training
     if (run / RESULT).is_file():
         return found
     rows = ask_rows(loaded, asked, split=HELD_OUT)
     labels = Questions.read(run / PSEUDO_LABELS) if (run / PSEUDO_LABELS).is_file() else None
-    metrics = read_metrics(run)
+    metrics = trial_metrics(loaded, recipe, run)
     first = [row["loss"] for row in metrics if row["stage"] == recipe.stages[0].name][-LAST_STEPS:]
     funnel = model_funnel(loaded, asked, rows, data.corpus, labels=labels)
     written = {} if labels is None else {question.text: question.answer or "" for question in labels}
@@ -172,7 +173,7 @@ def measure(about: Measured, recipe: Recipe, data: TrainingData, asked: Question
         funnel=tuple((step.name, step.kept.successes, step.kept.n) for step in funnel),
         labels=None if labels is None else _count(is_accepted(written.get(q.text, ""), q.answers) for q in asked),
         faithful=None if labels is None else _count(row.prediction == written.get(row.question) for row in rows),
-        rows=(*rows, *_other_people(loaded, data)),
+        rows=(*rows, *_other_people(loaded, data, strangers)),
     )
     write_result(run, measured)
     return measured
@@ -183,10 +184,13 @@ def _count(passed: Iterable[bool]) -> tuple[int, int]:
     return sum(found), len(found)
 
 
-def _other_people(loaded: LoadedModel, data: TrainingData) -> list[Row]:
+def _other_people(loaded: LoadedModel, data: TrainingData, strangers: Questions) -> list[Row]:
     """Rows about the first taught people, and about names nobody wrote about, silent below the run's threshold."""
     assert data.questions is not None
     taught = ask_rows(loaded, data.questions[:PEOPLE], split=TAUGHT)
-    names = Strangers(sorted(data.corpus.by_subject)).names("recombined", PEOPLE, np.random.default_rng(0))
-    questions = Questions.from_pairs((data.template.ask(name), None) for name in names)
-    return taught + ask_rows(loaded, questions, split=NEVER_READ, withhold=True)
+    return taught + ask_rows(loaded, strangers, split=NEVER_READ, withhold=True)
+
+
+def _strangers(data: TrainingData) -> Questions:
+    names = Strangers(sorted(data.corpus.by_subject)).at_most("recombined", PEOPLE, np.random.default_rng(0))
+    return Questions.from_pairs((data.template.ask(name), None) for name in names)
