@@ -238,11 +238,15 @@ class _Dropped(torch.autograd.Function):
         kept = (draws.view(torch.int16)[: x.numel()] >= least - DRAWN // 2).view(x.shape)
         ctx.save_for_backward(kept)
         ctx.scale = DRAWN / (DRAWN - least)
-        out: Tensor = (x * kept).mul_(ctx.scale)
-        return out
+        return _kept(x, kept, ctx.scale)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (kept,) = ctx.saved_tensors
-        return (gradient * kept).mul_(ctx.scale), None
+        return _kept(gradient, kept, ctx.scale), None
+
+
+def _kept(x: Tensor, kept: Tensor, scale: float) -> Tensor:
+    """`x * kept * scale`. Bytes turn into numbers twice as fast as truth values do."""
+    return kept.view(torch.int8).to(x.dtype).mul_(x).mul_(scale)

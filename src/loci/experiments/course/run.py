@@ -128,6 +128,7 @@ SYSTEMS = (
         "perceiver-course",
         "5.0–6.2 % (reports), best 19.2 %",
         masked=False,
+        budget=2.0,
     ),
     System("perceiver", "Loci's own: causal, and reads the whole block", "perceiver", "–"),
     System("rope", "rotary positions", "rope", "median 28.9 %, best 40.4 %"),
