@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from loci.model.kernels import Dropout, affine, affine_parts, dropped, perceptron, picked, unit_rms
+from loci.model.kernels import Dropout, Linear, affine_parts, dropped, dropped_mix, perceptron, picked, unit_rms
 
 ACTIVATE: dict[str, Any] = {
     "gelu": F.gelu,
@@ -28,13 +28,13 @@ def gradients(out, *wanted):
     return torch.autograd.grad((out * weights).sum(), wanted)
 
 
-@given(st.lists(st.integers(0, 4), max_size=2), st.integers(1, 5), st.integers(1, 5))
-def test_a_layer_is_what_it_is_and_its_gradients_too(before, inside, outside):
-    own = layer(inside, outside)
+@given(st.lists(st.integers(0, 4), max_size=2), st.integers(1, 5), st.integers(1, 5), st.booleans())
+def test_a_layer_is_what_it_is_and_its_gradients_too(before, inside, outside, biased):
+    own = Linear(inside, outside, bias=biased, dtype=torch.float64)
     x = torch.randn(*before, 3, inside, dtype=torch.float64, requires_grad=True)
-    written, plain = affine(own, x), own(x)
+    written, plain = own(x), F.linear(x, own.weight, own.bias)
     torch.testing.assert_close(written, plain)
-    wanted = (x, own.weight, own.bias)
+    wanted = (x, *own.parameters())
     torch.testing.assert_close(gradients(written, *wanted), gradients(plain, *wanted))
 
 
@@ -67,7 +67,7 @@ def test_without_gradients_the_layers_themselves_are_called(activation):
     down.register_forward_hook(lambda *_: called.append("down"))
     with torch.no_grad():
         perceptron(up, activation, down, torch.ones(1, 2, dtype=torch.float64))
-        affine(up, torch.ones(1, 2, dtype=torch.float64))
+        affine_parts(up, torch.ones(1, 2, dtype=torch.float64), (3, 5))
     assert called == ["up", "down", "up"]
 
 
@@ -131,6 +131,26 @@ def test_dropout_keeps_numbers_scaled_and_sends_gradients_where_it_kept_them(see
     torch.testing.assert_close(out, x * scale, rtol=1e-3, atol=0)
     (gradient,) = torch.autograd.grad(out.sum(), x)
     torch.testing.assert_close(gradient, scale, rtol=1e-3, atol=0)
+
+
+@given(
+    st.integers(0, 2**16),
+    st.sampled_from([0.1, 0.5]),
+    st.tuples(*[st.integers(1, 5)] * 5),
+    st.sampled_from([0.0, -torch.inf]),
+)
+def test_a_mix_with_dropout_is_that_of_the_dropped_weights_and_so_are_its_gradients(seed, share, sizes, hidden):
+    batch, heads, length, keys, width = sizes
+    torch.manual_seed(seed)
+    scores = torch.randn(batch, heads, length, keys, dtype=torch.float64)
+    scores[..., 1:] += hidden  # at least one key stays visible
+    scores.requires_grad_()
+    v = torch.randn(batch, heads, keys, width, dtype=torch.float64, requires_grad=True)
+    found = []
+    for way in (lambda: dropped_mix(scores, v, share), lambda: dropped(scores.softmax(-1), share) @ v):
+        torch.manual_seed(seed)
+        found.append((out := way(), *gradients(out, scores, v)))
+    torch.testing.assert_close(*found)
 
 
 def test_dropout_of_nearly_everything_is_finite():

@@ -16,7 +16,7 @@ from loci.errors import LociError
 from loci.model.block import make_norm
 from loci.model.cache import Cache, Clock
 from loci.model.config import GPTConfig
-from loci.model.kernels import Dropout
+from loci.model.kernels import Dropout, Linear
 from loci.model.positions import POSITIONS
 from loci.model.shapes import BTC
 from loci.model.tap import Tap, Trace, show
@@ -45,7 +45,7 @@ class GPT(nn.Module):
             self.drop = Dropout(config.embd_pdrop)
             self.trunk = TRUNKS[config.trunk](config, self.positions)
             self.ln_f = make_norm(config)
-            self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
+            self.head = Linear(config.n_embd, config.vocab_size, bias=False)
         self.initialise(generator)
         if config.tied_head:
             self.head.weight = self.tok_emb.weight

@@ -25,13 +25,15 @@ Activation = str  # a name that the config allows
 GELU = {"gelu": "none", "gelu-tanh": "tanh"}
 
 
-def affine(layer: nn.Linear, x: Float[Tensor, "*N I"]) -> Float[Tensor, "*N O"]:
-    """`layer(x)`."""
-    if not _worth_it(x):
-        plain: Tensor = layer(x)
-        return plain
-    out: Tensor = _Affine.apply(x, layer.weight, layer.bias)  # type: ignore[no-untyped-call]
-    return out
+class Linear(nn.Linear):
+    """`nn.Linear`, trained faster on a processor."""
+
+    def forward(self, x: Float[Tensor, "*N I"]) -> Float[Tensor, "*N O"]:
+        """xWᵀ + b."""
+        if not _worth_it(x):
+            return super().forward(x)
+        out: Tensor = _Affine.apply(x, self.weight, self.bias)  # type: ignore[no-untyped-call]
+        return out
 
 
 def affine_parts(layer: nn.Linear, x: Float[Tensor, "*N I"], widths: Sequence[int]) -> tuple[Tensor, ...]:
@@ -60,6 +62,12 @@ def unit_rms(x: Float[Tensor, "*N D"]) -> Float[Tensor, "*N D"]:
     if x.dtype not in (torch.float32, torch.float64):  # PyTorch's own takes care of narrow numbers
         return F.rms_norm(x, x.shape[-1:])
     out: Tensor = _UnitRMS.apply(x)  # type: ignore[no-untyped-call]
+    return out
+
+
+def dropped_mix(scores: Float[Tensor, "*N T S"], v: Float[Tensor, "*N S D"], share: float) -> Float[Tensor, "*N T D"]:
+    """`dropped(scores.softmax(-1), share) @ v` on a processor."""
+    out: Tensor = _DroppedMix.apply(scores, v, share)  # type: ignore[no-untyped-call]
     return out
 
 
@@ -97,18 +105,19 @@ def _worth_it(x: Tensor) -> bool:
 
 class _Affine(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         rows = x.reshape(-1, x.shape[-1])
         ctx.save_for_backward(rows, weight)
-        return _product(rows, weight, bias).view(*x.shape[:-1], len(weight))
+        ctx.biased = bias is not None
+        return matmul(rows, weight.t(), bias=bias).view(*x.shape[:-1], len(weight))
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         rows, weight = ctx.saved_tensors
         flat = gradient.reshape(-1, gradient.shape[-1])
         by_input = matmul(flat, weight).view(*gradient.shape[:-1], weight.shape[1])
-        return by_input, _weight_gradient(flat, rows), _summed(flat)
+        return by_input, _weight_gradient(flat, rows), _summed(flat) if ctx.biased else None
 
 
 class _AffineParts(torch.autograd.Function):
@@ -117,7 +126,8 @@ class _AffineParts(torch.autograd.Function):
         rows = x.reshape(-1, x.shape[-1])
         ctx.save_for_backward(rows, weight)
         ctx.widths = widths
-        return _product(rows, weight, bias).view(*x.shape[:-1], len(weight)).split_with_sizes(widths, dim=-1)
+        out = matmul(rows, weight.t(), bias=bias).view(*x.shape[:-1], len(weight))
+        return out.split_with_sizes(widths, dim=-1)
 
     @staticmethod
     @once_differentiable
@@ -144,13 +154,13 @@ class _Perceptron(torch.autograd.Function):
         ctx: Any, x: Tensor, up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor, activation: Activation
     ) -> Tensor:
         rows = x.reshape(-1, x.shape[-1])
-        inner = _product(rows, up, up_bias)
+        inner = matmul(rows, up.t(), bias=up_bias)
         # GELU's gradient needs what went in; that of the squared ReLU only what was positive.
         relu = activation == "relu2"
         active = inner.clamp_min_(0).square() if relu else F.gelu(inner, approximate=GELU[activation])
         ctx.save_for_backward(rows, up, inner, active, down)
         ctx.activation = activation
-        return _product(active, down, down_bias).view(*x.shape[:-1], len(down))
+        return matmul(active, down.t(), bias=down_bias).view(*x.shape[:-1], len(down))
 
     @staticmethod
     @once_differentiable
@@ -171,11 +181,6 @@ class _Perceptron(torch.autograd.Function):
             _summed(flat),
             None,
         )
-
-
-def _product(rows: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """The bias comes after the product: copied into the result before it, as `addmm` does, it costs more."""
-    return matmul(rows, weight.t()).add_(bias)
 
 
 def _weight_gradient(gradient: Tensor, rows: Tensor) -> Tensor:
@@ -233,20 +238,46 @@ DRAWN = 1 << 16
 class _Dropped(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, share: float) -> Tensor:
-        least = min(DRAWN - 1, round(share * DRAWN))  # at least one value of a draw keeps
-        draws = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(1 << 63), None)
-        kept = (draws.view(torch.int16)[: x.numel()] >= least - DRAWN // 2).view(x.shape)
+        kept, ctx.scale = _draw(x, share)
         ctx.save_for_backward(kept)
-        ctx.scale = DRAWN / (DRAWN - least)
-        return _kept(x, kept, ctx.scale)
+        return _masked(x, kept).mul_(ctx.scale)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (kept,) = ctx.saved_tensors
-        return _kept(gradient, kept, ctx.scale), None
+        return _masked(gradient, kept).mul_(ctx.scale), None
 
 
-def _kept(x: Tensor, kept: Tensor, scale: float) -> Tensor:
-    """`x * kept * scale`. Bytes turn into numbers twice as fast as truth values do."""
-    return kept.view(torch.int8).to(x.dtype).mul_(x).mul_(scale)
+class _DroppedMix(torch.autograd.Function):
+    """What is kept is scaled after the sum, where there are fewer numbers, and the softmax's gradient needs no mask."""
+
+    @staticmethod
+    def forward(ctx: Any, scores: Tensor, v: Tensor, share: float) -> Tensor:
+        weights = scores.softmax(-1)
+        kept, ctx.scale = _draw(weights, share)
+        left = _masked(weights, kept)
+        ctx.save_for_backward(weights, left, v)
+        return (left @ v).mul_(ctx.scale)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+        weights, left, v = ctx.saved_tensors
+        scaled = gradient * ctx.scale
+        by_scores = (scaled @ v.transpose(-2, -1)).mul_(left)
+        by_scores.addcmul_(weights, by_scores.sum(-1, keepdim=True), value=-1)
+        return by_scores, left.transpose(-2, -1) @ scaled, None
+
+
+def _draw(like: Tensor, share: float) -> tuple[Tensor, float]:
+    """Which numbers are kept, and what they are multiplied by."""
+    least = min(DRAWN - 1, round(share * DRAWN))  # at least one value of a draw keeps
+    draws = torch.empty(-(-like.numel() // 4), dtype=torch.int64).random_(-(1 << 63), None)
+    kept = (draws.view(torch.int16)[: like.numel()] >= least - DRAWN // 2).view(like.shape)
+    return kept, DRAWN / (DRAWN - least)
+
+
+def _masked(x: Tensor, kept: Tensor) -> Tensor:
+    """`x * kept`. Bytes turn into numbers twice as fast as truth values do."""
+    return kept.view(torch.int8).to(x.dtype).mul_(x)

@@ -32,11 +32,21 @@ def _made_by_intel() -> bool:
 BY_ONEDNN = _onednn_is_faster()
 
 
-def matmul(a: Float[Tensor, "N K"], b: Float[Tensor, "K M"], *, plus: Tensor | None = None) -> Float[Tensor, "N M"]:
-    """`a @ b` without a gradient; added to `plus`, which may be written over."""
+def matmul(
+    a: Float[Tensor, "N K"],
+    b: Float[Tensor, "K M"],
+    *,
+    plus: Float[Tensor, "N M"] | None = None,
+    bias: Float[Tensor, "M"] | None = None,
+) -> Float[Tensor, "N M"]:
+    """`a @ b` without a gradient; added to `plus`, which may be written over, or with a bias added to each row."""
+    assert plus is None or bias is None
     # Only what oneDNN's layer can make: fp32, on the processor, of more than nothing.
     if not (BY_ONEDNN and a.dtype == b.dtype == torch.float32 and a.device.type == "cpu" and a.numel() > 0):
-        return torch.mm(a, b) if plus is None else torch.addmm(plus, a, b, out=plus)
+        if plus is not None:
+            return torch.addmm(plus, a, b, out=plus)
+        # The bias comes after the product: copied into the result before it, as `addmm` does, it costs more.
+        return torch.mm(a, b) if bias is None else torch.mm(a, b).add_(bias)
     op = torch.ops.mkldnn._linear_pointwise
-    out: Tensor = op(a, b.t(), None, "none", [], "") if plus is None else op.binary(a, plus, b.t(), None, "add")
+    out: Tensor = op(a, b.t(), bias, "none", [], "") if plus is None else op.binary(a, plus, b.t(), None, "add")
     return out

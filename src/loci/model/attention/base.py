@@ -21,7 +21,7 @@ from loci.errors import LociError
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
-from loci.model.kernels import Dropout, dropped, unit_rms
+from loci.model.kernels import Dropout, Linear, dropped, dropped_mix, unit_rms
 from loci.model.positions import Positions
 from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
 from loci.model.tap import Tap, show
@@ -192,6 +192,8 @@ def attend(
 
 def mix(scores: Float[Tensor, "b H T S"], v: BHSE, *, dropout: float, tap: Tap | None) -> BHTE:
     """softmax(scores) v, with both shown. Scores may be the same for every row of the batch."""
+    if dropout and tap is None and v.device.type == "cpu" and scores.shape[:-2] == v.shape[:-2]:
+        return dropped_mix(scores, v, dropout)
     weights = scores.softmax(-1)
     if tap is not None:
         weights = tap("pattern", weights.expand(len(v), -1, -1, -1))
@@ -218,8 +220,8 @@ class ScoredAttention(Attention):
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
-        self.value = nn.Linear(config.n_embd, config.n_embd)
-        self.proj = nn.Linear(config.n_embd, config.n_embd)
+        self.value = Linear(config.n_embd, config.n_embd)
+        self.proj = Linear(config.n_embd, config.n_embd)
         self.resid_drop = Dropout(config.resid_pdrop)
 
     @abstractmethod
@@ -245,7 +247,7 @@ def scored_cost(config: GPTConfig, length: int) -> Cost:
         keep(length * d),
         products(length, length, d),
         keep(pairs),
-        keep(pairs, flags=pairs) if config.attn_pdrop else Cost(),  # what dropout left, and where
+        keep(pairs) if config.attn_pdrop else Cost(),  # what dropout left
         linear(length, d, d),
         dropout_cost(length * d, config.resid_pdrop),
         value_mix_cost(config, length),

@@ -15,7 +15,7 @@ from loci.model.attention.base import VALUE_MIX_START, Heads, Temperature, atten
 from loci.model.attention.dot import attend_cost, query_key_cost
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout_cost, keep, linear, total
-from loci.model.kernels import Dropout
+from loci.model.kernels import Dropout, Linear, affine_parts
 from loci.model.positions import Positions
 from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
 from loci.model.tap import Tap
@@ -45,9 +45,9 @@ class CrossAttention(Heads):
         super().__init__(config, positions)
         meet = config.n_head * config.query_width
         self.widths = (meet, config.n_embd)
-        self.query = nn.Linear(config.n_embd, meet)
-        self.key_value = nn.Linear(config.n_embd, sum(self.widths))
-        self.proj = nn.Linear(config.n_embd, config.n_embd)
+        self.query = Linear(config.n_embd, meet)
+        self.key_value = Linear(config.n_embd, sum(self.widths))
+        self.proj = Linear(config.n_embd, config.n_embd)
         self.resid_drop = Dropout(config.resid_pdrop)
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
         if embeds_values and config.value_embeddings:
@@ -60,7 +60,7 @@ class CrossAttention(Heads):
 
     def keys_values(self, context: BTC, positions: BT, values: Values = None) -> tuple[BHTD, BHTE]:
         """What the context offers: keys, rotated by their positions, and values."""
-        k, v = self.key_value(context).split(self.widths, dim=-1)
+        k, v = affine_parts(self.key_value, context, self.widths)
         if values is not None:
             v = v + self.value_mix * values
         return self.placed(k, positions), self.split_heads(v)

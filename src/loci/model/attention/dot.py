@@ -6,13 +6,13 @@ is one. β = 1/√I unless the config says otherwise.
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from loci.model.attention.base import Attention, Temperature, positions_of, self_attend, value_mix_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
-from loci.model.kernels import Dropout, affine, affine_parts
+from loci.model.kernels import Dropout, Linear, affine_parts
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap
@@ -39,8 +39,8 @@ class DotAttention(Attention):
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
         self.widths = (config.n_head * config.query_width, config.n_head * config.query_width, config.n_embd)
-        self.qkv = nn.Linear(config.n_embd, sum(self.widths))
-        self.proj = nn.Linear(config.n_embd, config.n_embd)
+        self.qkv = Linear(config.n_embd, sum(self.widths))
+        self.proj = Linear(config.n_embd, config.n_embd)
         self.resid_drop = Dropout(config.resid_pdrop)
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
 
@@ -53,7 +53,7 @@ class DotAttention(Attention):
             k, v = cache.extend("k", k), cache.extend("v", v)
         q, scale = self.temperature(q)
         mixed = self_attend(q, k, v, scale=scale, cache=cache, dropout=self.dropout, tap=tap)
-        out: Tensor = self.resid_drop(affine(self.proj, self.merge_heads(mixed)))
+        out: Tensor = self.resid_drop(self.proj(self.merge_heads(mixed)))
         return out
 
 
@@ -74,7 +74,7 @@ def attend_cost(config: GPTConfig, length: int, keys: int) -> Cost:
     """Scores and sums, 2ℓs(I + D) per head.
 
     PyTorch's fused kernel keeps one number per row. It has no dropout: with it, the weights are kept before and after,
-    which of them were left, a scaled copy of the queries and the turned keys.
+    a scaled copy of the queries and the turned keys.
     """
     heads, width = config.n_head, config.query_width
     worked = products(length, heads * width, keys) + products(length, keys, heads * config.head_width)
@@ -82,4 +82,4 @@ def attend_cost(config: GPTConfig, length: int, keys: int) -> Cost:
         return worked + keep(heads * length)
     pairs = length * keys
     copied = length + (keys if POSITIONS[config.positions].rotates else 0)
-    return worked + keep(2 * heads * pairs + copied * heads * width, flags=heads * pairs)
+    return worked + keep(2 * heads * pairs + copied * heads * width)

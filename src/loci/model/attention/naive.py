@@ -38,7 +38,7 @@ class NaiveAttention(Attention):
             products(length, d, length),
             products(length, length, d),
             keep(2 * length * d),  # x, and what it becomes or (with dropout) as a query
-            keep(length) if config.attn_pdrop == 0 else keep(2 * pairs, flags=pairs),
+            keep(length) if config.attn_pdrop == 0 else keep(2 * pairs),
             keep(length * (d + config.query_width)) if turned else Cost(),
             Temperature.cost(config, length, width=d, heads=1),
             dropout_cost(length * d, config.resid_pdrop),

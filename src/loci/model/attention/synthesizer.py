@@ -25,6 +25,7 @@ from loci.model.attention.dot import query_key_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
 from loci.model.costing import Cost, keep, linear, products, total
+from loci.model.kernels import Linear
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BT, BTC
 
@@ -49,7 +50,7 @@ class PositionScores(ScoredAttention):
 
     #: Whether there are queries and keys, which rotary positions need.
     rotatable = False
-    w1: nn.Linear
+    w1: Linear
     w2: nn.Parameter
     b2: nn.Parameter
 
@@ -73,7 +74,7 @@ class PositionScores(ScoredAttention):
 
     def add_dense(self, config: GPTConfig) -> None:
         """The weights of dense scores."""
-        self.w1 = nn.Linear(config.n_embd, config.n_embd)
+        self.w1 = Linear(config.n_embd, config.n_embd)
         self.w2 = nn.Parameter(torch.empty(config.head_width, n_positions(config)))
         self.b2 = nn.Parameter(torch.zeros(n_positions(config)))
 
@@ -155,7 +156,7 @@ class FactorisedSynthesizerAttention(PositionScores):
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
         a, b = factor_sizes(n_positions(config))
-        self.w1 = nn.Linear(config.n_embd, config.n_embd)
+        self.w1 = Linear(config.n_embd, config.n_embd)
         self.wa = nn.Parameter(torch.empty(config.head_width, a))
         self.ba = nn.Parameter(torch.zeros(a))
         self.wb = nn.Parameter(torch.empty(config.head_width, b))
@@ -197,7 +198,7 @@ class MixedSynthesizerAttention(PositionScores):
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)
-        self.qk = nn.Linear(config.n_embd, 2 * config.n_head * config.query_width)
+        self.qk = Linear(config.n_embd, 2 * config.n_head * config.query_width)
         self.temperature = Temperature(config, width=config.query_width, heads=config.n_head)
         self.add_dense(config)
         self.mix = nn.Parameter(torch.zeros(2))  # α = softmax(mix): dense, dot
