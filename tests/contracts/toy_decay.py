@@ -9,7 +9,7 @@ from loci.model.attention import Attention
 from loci.model.attention.base import mix, positions_of, visible_mask
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, linear
+from loci.model.costing import Cost, linear_cost
 from loci.model.positions import Positions
 from loci.model.shapes import BTC
 from loci.model.tap import Tap
@@ -18,7 +18,7 @@ from loci.model.tap import Tap
 class DecayAttention(Attention):
     @classmethod
     def cost(cls, config: GPTConfig, length: int) -> Cost:
-        return linear(length, config.n_embd, config.n_embd)
+        return linear_cost(length, config.n_embd, config.n_embd)
 
     def __init__(self, config: GPTConfig, positions: Positions):
         super().__init__(config, positions)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from loci.model.kernels import Dropout, Linear, affine_parts, dropped, dropped_mix, perceptron, picked, unit_rms
+from loci.model.kernels import Dropout, Linear, dropped, dropped_mix, linear_parts, perceptron, picked, unit_rms
 
 ACTIVATE: dict[str, Any] = {
     "gelu": F.gelu,
@@ -42,7 +42,7 @@ def test_a_layer_is_what_it_is_and_its_gradients_too(before, inside, outside, bi
 def test_parts_of_a_layer_are_its_parts_and_their_gradients_too(widths, inside):
     own = layer(inside, sum(widths))
     x = torch.randn(2, 3, inside, dtype=torch.float64, requires_grad=True)
-    written, plain = affine_parts(own, x, widths), own(x).split(widths, dim=-1)
+    written, plain = linear_parts(own, x, widths), own(x).split(widths, dim=-1)
     torch.testing.assert_close(written, plain)
     wanted = (x, own.weight, own.bias)
     mixed = [torch.cat([part * (index + 1) for index, part in enumerate(parts)], -1) for parts in (written, plain)]
@@ -67,7 +67,7 @@ def test_without_gradients_the_layers_themselves_are_called(activation):
     down.register_forward_hook(lambda *_: called.append("down"))
     with torch.no_grad():
         perceptron(up, activation, down, torch.ones(1, 2, dtype=torch.float64))
-        affine_parts(up, torch.ones(1, 2, dtype=torch.float64), (3, 5))
+        linear_parts(up, torch.ones(1, 2, dtype=torch.float64), (3, 5))
     assert called == ["up", "down", "up"]
 
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from loci.model.attention import ATTENTIONS, Attention
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout_cost, keep, linear, total
+from loci.model.costing import Cost, dropout_cost, keep, linear_cost, total
 from loci.model.kernels import Dropout, perceptron
 from loci.model.positions import Positions
 from loci.model.shapes import BTC, Values
@@ -30,9 +30,9 @@ def mlp_cost(config: GPTConfig, length: int) -> Cost:
     """8d² parameters: the largest part of a block at course sizes."""
     d = config.n_embd
     return total(
-        linear(length, d, 4 * d),
+        linear_cost(length, d, 4 * d),
         keep(4 * length * d),  # what the activation needs: its input, or ReLU's result
-        linear(length, 4 * d, d),
+        linear_cost(length, 4 * d, d),
         dropout_cost(length * d, config.resid_pdrop),
     )
 

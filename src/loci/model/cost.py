@@ -13,7 +13,7 @@ from typing import Any
 from loci.errors import LociError
 from loci.model.block import norm_cost
 from loci.model.config import GPTConfig
-from loci.model.costing import BYTES, Cost, dropout_cost, keep, linear, total
+from loci.model.costing import BYTES, Cost, dropout_cost, keep, linear_cost, total
 from loci.model.positions import POSITIONS
 from loci.model.trunk import TRUNKS
 
@@ -87,7 +87,7 @@ def _embedding_cost(config: GPTConfig, length: int) -> Cost:
 
 
 def _head_cost(config: GPTConfig, length: int) -> Cost:
-    head = linear(length, config.n_embd, config.vocab_size, bias=False)
+    head = linear_cost(length, config.n_embd, config.vocab_size, bias=False)
     if config.tied_head:
         head = Cost(flops=head.flops, kept=head.kept)  # the table is counted with the embedding
     return total(norm_cost(config, length), head)

@@ -47,7 +47,7 @@ def products(rows: int, inner: int, columns: int) -> Cost:
     return Cost(flops=2 * rows * inner * columns)
 
 
-def linear(length: int, n_in: int, n_out: int, *, bias: bool = True, keeps_input: bool = True) -> Cost:
+def linear_cost(length: int, n_in: int, n_out: int, *, bias: bool = True, keeps_input: bool = True) -> Cost:
     """A linear layer on `length` vectors. It keeps its input, unless another layer keeps the same."""
     parameters = n_in * n_out + (n_out if bias else 0)
     made = Cost(parameters) + products(length, n_in, n_out)

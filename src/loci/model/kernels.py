@@ -25,23 +25,30 @@ Activation = str  # a name that the config allows
 GELU = {"gelu": "none", "gelu-tanh": "tanh"}
 
 
+def linear(
+    x: Float[Tensor, "*N I"], weight: Float[Tensor, "O I"], bias: Float[Tensor, "O"] | None = None
+) -> Float[Tensor, "*N O"]:
+    """`F.linear(x, weight, bias)`."""
+    if not _worth_it(x):
+        return F.linear(x, weight, bias)
+    out: Tensor = _Linear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    return out
+
+
 class Linear(nn.Linear):
     """`nn.Linear`, trained faster on a processor."""
 
     def forward(self, x: Float[Tensor, "*N I"]) -> Float[Tensor, "*N O"]:
         """xWᵀ + b."""
-        if not _worth_it(x):
-            return super().forward(x)
-        out: Tensor = _Affine.apply(x, self.weight, self.bias)  # type: ignore[no-untyped-call]
-        return out
+        return linear(x, self.weight, self.bias)
 
 
-def affine_parts(layer: nn.Linear, x: Float[Tensor, "*N I"], widths: Sequence[int]) -> tuple[Tensor, ...]:
+def linear_parts(layer: nn.Linear, x: Float[Tensor, "*N I"], widths: Sequence[int]) -> tuple[Tensor, ...]:
     """`layer(x)` split into parts of these widths."""
     if not _worth_it(x):
         plain: tuple[Tensor, ...] = layer(x).split_with_sizes(widths, dim=-1)
         return plain
-    parts: tuple[Tensor, ...] = _AffineParts.apply(x, layer.weight, layer.bias, tuple(widths))  # type: ignore[no-untyped-call]
+    parts: tuple[Tensor, ...] = _LinearParts.apply(x, layer.weight, layer.bias, tuple(widths))  # type: ignore[no-untyped-call]
     return parts
 
 
@@ -103,7 +110,7 @@ def _worth_it(x: Tensor) -> bool:
     return torch.is_grad_enabled() and x.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
 
 
-class _Affine(torch.autograd.Function):
+class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         rows = x.reshape(-1, x.shape[-1])
@@ -120,7 +127,7 @@ class _Affine(torch.autograd.Function):
         return by_input, _weight_gradient(flat, rows), _summed(flat) if ctx.biased else None
 
 
-class _AffineParts(torch.autograd.Function):
+class _LinearParts(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, widths: tuple[int, ...]) -> tuple[Tensor, ...]:
         rows = x.reshape(-1, x.shape[-1])

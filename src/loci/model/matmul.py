@@ -47,6 +47,8 @@ def matmul(
             return torch.addmm(plus, a, b, out=plus)
         # The bias comes after the product: copied into the result before it, as `addmm` does, it costs more.
         return torch.mm(a, b) if bias is None else torch.mm(a, b).add_(bias)
+    if not b.is_contiguous() and not b.t().is_contiguous():
+        b = b.contiguous()  # of a part of a matrix, oneDNN makes the product a thousand times slower
     op = torch.ops.mkldnn._linear_pointwise
     out: Tensor = op(a, b.t(), bias, "none", [], "") if plus is None else op.binary(a, plus, b.t(), None, "add")
     return out

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from loci.errors import LociError
 from loci.model.cache import Clock, LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
+from loci.model.costing import Cost, dropout_cost, keep, linear_cost, products, total
 from loci.model.kernels import Dropout, Linear, dropped, dropped_mix, unit_rms
 from loci.model.positions import Positions
 from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
@@ -243,12 +243,12 @@ def scored_cost(config: GPTConfig, length: int) -> Cost:
     """The part that does not depend on where the scores come from. The ℓ×ℓ weights are kept."""
     d, pairs = config.n_embd, config.n_head * length * length
     return total(
-        linear(length, d, d),
+        linear_cost(length, d, d),
         keep(length * d),
         products(length, length, d),
         keep(pairs),
         keep(pairs) if config.attn_pdrop else Cost(),  # what dropout left
-        linear(length, d, d),
+        linear_cost(length, d, d),
         dropout_cost(length * d, config.resid_pdrop),
         value_mix_cost(config, length),
         Cost(cached=length * d),

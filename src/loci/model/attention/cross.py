@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from loci.model.attention.base import VALUE_MIX_START, Heads, Temperature, attend
 from loci.model.attention.dot import attend_cost, query_key_cost
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout_cost, keep, linear, total
-from loci.model.kernels import Dropout, Linear, affine_parts
+from loci.model.costing import Cost, dropout_cost, keep, linear_cost, total
+from loci.model.kernels import Dropout, Linear, linear_parts
 from loci.model.positions import Positions
 from loci.model.shapes import BHSD, BHSE, BHTD, BHTE, BT, BTC, Values
 from loci.model.tap import Tap
@@ -31,13 +31,13 @@ class CrossAttention(Heads):
         meet = config.n_head * config.query_width
         fused = config.attn_pdrop == 0  # if not, `attend_cost` counts queries and mask
         return total(
-            linear(length, d, meet, keeps_input=keeps_input),
-            linear(context, d, meet + d),
+            linear_cost(length, d, meet, keeps_input=keeps_input),
+            linear_cost(context, d, meet + d),
             keep(length * meet * fused + context * (meet + d)),
             query_key_cost(config, length, context),
             attend_cost(config, length, context),
             keep(length * context * fused),
-            linear(length, d, d),
+            linear_cost(length, d, d),
             dropout_cost(length * d, config.resid_pdrop),
         )
 
@@ -60,7 +60,7 @@ class CrossAttention(Heads):
 
     def keys_values(self, context: BTC, positions: BT, values: Values = None) -> tuple[BHTD, BHTE]:
         """What the context offers: keys, rotated by their positions, and values."""
-        k, v = affine_parts(self.key_value, context, self.widths)
+        k, v = linear_parts(self.key_value, context, self.widths)
         if values is not None:
             v = v + self.value_mix * values
         return self.placed(k, positions), self.split_heads(v)

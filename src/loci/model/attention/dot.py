@@ -11,8 +11,8 @@ from torch import Tensor
 from loci.model.attention.base import Attention, Temperature, positions_of, self_attend, value_mix_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
-from loci.model.kernels import Dropout, Linear, affine_parts
+from loci.model.costing import Cost, dropout_cost, keep, linear_cost, products, total
+from loci.model.kernels import Dropout, Linear, linear_parts
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BTC, Values
 from loci.model.tap import Tap
@@ -26,11 +26,11 @@ class DotAttention(Attention):
         """ℓd² for the four projections, ℓ²d for scores and sums."""
         d, meet = config.n_embd, config.n_head * config.query_width
         return total(
-            linear(length, d, 2 * meet + d),
+            linear_cost(length, d, 2 * meet + d),
             keep(length * (2 * meet + d)),
             query_key_cost(config, length, length),
             attend_cost(config, length, length),
-            linear(length, d, d),
+            linear_cost(length, d, d),
             dropout_cost(length * d, config.resid_pdrop),
             value_mix_cost(config, length),
             Cost(cached=length * (meet + d)),
@@ -46,7 +46,7 @@ class DotAttention(Attention):
 
     def forward(self, x: BTC, *, cache: LayerCache | None = None, tap: Tap | None = None, values: Values = None) -> BTC:
         """Attend; keys are stored already normalised and rotated, so a cached step rotates only its own."""
-        q, k, v = affine_parts(self.qkv, x, self.widths)
+        q, k, v = linear_parts(self.qkv, x, self.widths)
         positions = positions_of(x, cache)
         q, k, v = self.placed(q, positions), self.placed(k, positions), self.split_heads(self.with_embedded(v, values))
         if cache is not None:

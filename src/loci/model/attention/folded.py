@@ -65,8 +65,10 @@ class FoldedAttention(ScoredAttention):
 
     def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "B H T S"]:
         """(xᵀW̃ + u)·y."""
-        y = x[:, None]
-        folded = y @ self.fold + self.pull[:, None]  # (B, H, T, C)
-        if cache is not None:
-            y = cache.extend("y", y)
-        return folded @ y.transpose(-2, -1)
+        batch, length, width = x.shape
+        every = x.reshape(1, -1, width).expand(self.n_head, -1, -1)
+        folded = torch.bmm(every, self.fold).add_(self.pull[:, None]).view(-1, batch, length, width)  # (H, B, T, C)
+        y = x if cache is None else cache.extend("y", x[:, None])[:, 0]
+        # All heads score the same y: one product a text.
+        scores = folded.transpose(0, 1).reshape(batch, -1, width) @ y.transpose(-2, -1)
+        return scores.view(batch, self.n_head, length, -1)

@@ -24,8 +24,8 @@ from loci.model.attention.base import ScoredAttention, Temperature, scored_cost
 from loci.model.attention.dot import query_key_cost
 from loci.model.cache import LayerCache
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, keep, linear, products, total
-from loci.model.kernels import Linear
+from loci.model.costing import Cost, keep, linear_cost, products, total
+from loci.model.kernels import Linear, linear
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BT, BTC
 
@@ -80,13 +80,17 @@ class PositionScores(ScoredAttention):
 
     def dense_scores(self, x: BTC, n_keys: int) -> Float[Tensor, "B H T S"]:
         """relu(x·W1)·W2 + b2 over the first `n_keys` positions: only the columns that exist so far are computed."""
-        return self.split_heads(F.relu(self.w1(x))) @ self.w2[:, :n_keys] + self.b2[:n_keys]
+        return linear(self.hidden(x), self.w2[:, :n_keys].t(), self.b2[:n_keys]).transpose(1, 2)
+
+    def hidden(self, x: BTC) -> Float[Tensor, "B T H D"]:
+        """relu(x·W1), cut into heads."""
+        return F.relu(self.w1(x)).view(*x.shape[:2], self.n_head, -1)
 
 
 def hidden_cost(config: GPTConfig, length: int) -> Cost:
-    """relu(x·W1) and its copy with the heads apart; x itself is kept by the value projection."""
+    """relu(x·W1); x itself is kept by the value projection."""
     d = config.n_embd
-    return linear(length, d, d, keeps_input=False) + keep(2 * length * d)
+    return linear_cost(length, d, d, keeps_input=False) + keep(length * d)
 
 
 def dense_cost(config: GPTConfig, length: int) -> Cost:
@@ -147,7 +151,6 @@ class FactorisedSynthesizerAttention(PositionScores):
         return total(
             scored_cost(config, length),
             hidden_cost(config, length),
-            keep(length * config.n_embd),  # a second copy: each factor takes its own
             Cost(parameters=(config.head_width + 1) * both),
             products(length, config.n_embd, both),
             keep(2 * config.n_head * length * length),  # the factors, spread over the positions
@@ -170,8 +173,11 @@ class FactorisedSynthesizerAttention(PositionScores):
 
     def scores(self, x: BTC, positions: BT, n_keys: int, cache: LayerCache | None) -> Float[Tensor, "B H T S"]:
         """A[s ÷ b] · B[s mod b]."""
-        hidden = self.split_heads(F.relu(self.w1(x)))
-        a, b = hidden @ self.wa + self.ba, hidden @ self.wb + self.bb
+        hidden = self.hidden(x)
+        a, b = (
+            linear(hidden, weight.t(), bias).transpose(1, 2)
+            for weight, bias in ((self.wa, self.ba), (self.wb, self.bb))
+        )
         position = torch.arange(n_keys, device=x.device)
         return a[..., position // b.shape[-1]] * b[..., position % b.shape[-1]]
 
@@ -188,7 +194,7 @@ class MixedSynthesizerAttention(PositionScores):
         return total(
             scored_cost(config, length),
             dense_cost(config, length),
-            linear(length, d, 2 * meet, keeps_input=False),
+            linear_cost(length, d, 2 * meet, keeps_input=False),
             keep(2 * length * meet),
             query_key_cost(config, length, length),
             products(length, meet, length),

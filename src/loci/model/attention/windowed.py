@@ -19,7 +19,7 @@ from loci.model.attention.base import barrier
 from loci.model.attention.cross import CrossAttention
 from loci.model.attention.dot import query_key_cost
 from loci.model.config import GPTConfig
-from loci.model.costing import Cost, dropout_cost, keep, linear, products, total
+from loci.model.costing import Cost, dropout_cost, keep, linear_cost, products, total
 from loci.model.kernels import dropped
 from loci.model.positions import Positions
 from loci.model.shapes import BHTD, BHTE, BT, BTC, N, Pair
@@ -38,8 +38,8 @@ class WindowedCrossAttention(CrossAttention):
         keys = latents + 2 * window
         weights = heads * padded * (keys + int(summarises))
         return total(
-            linear(length, d, meet),
-            linear(latents, d, meet + d),
+            linear_cost(length, d, meet),
+            linear_cost(latents, d, meet + d),
             products(length, d, meet + d),  # the same projection, on the characters
             query_key_cost(config, length, length + latents),
             keep(latents * (meet + d)),
@@ -50,7 +50,7 @@ class WindowedCrossAttention(CrossAttention):
             products(padded, keys, d),
             keep(weights),
             keep(weights, flags=weights) if config.attn_pdrop else Cost(),
-            linear(length, d, d),
+            linear_cost(length, d, d),
             dropout_cost(length * d, config.resid_pdrop),
         )
 
