@@ -73,6 +73,19 @@ def test_muon_takes_the_trunks_matrices_and_adamw_the_rest_each_once():
     assert {g["lr"] for g in adam.param_groups} == {0.05}
 
 
+@pytest.mark.parametrize("groups", ["matrices", "all-but-biases"])
+def test_what_starts_smaller_than_a_layer_moves_by_smaller_steps(groups):
+    model = tiny(attention="folded")
+    optimisers = make_optimisers(model, stage(optimiser="muon", lr=0.1, decay_groups=groups))
+    set_rate(optimisers, 0.5)
+    folds = {id(p) for name, p in model.named_parameters() if name.endswith(".fold")}
+    rates = [(id(p), group["lr"]) for group in optimisers[-1].param_groups for p in group["params"]]
+    assert [rate for p, rate in rates if p in folds] == pytest.approx([0.05 * 0.02] * model.config.n_layer)
+    assert {rate for p, rate in rates if p not in folds} == {0.05}
+    chosen = [p for o in optimisers for g in o.param_groups for p in g["params"]]
+    assert len(chosen) == len({id(p) for p in chosen}) == len(list(model.parameters()))
+
+
 def test_a_tied_head_is_not_decayed():
     model = tiny(tied_head=True)
     assert id(model.tok_emb.weight) not in {id(p) for p in decayed(model)[0]}

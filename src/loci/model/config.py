@@ -14,6 +14,8 @@ from loci.errors import LociError
 
 NORMS = ("layer", "rms")
 ACTIVATIONS = ("gelu", "gelu-tanh", "relu2")
+INIT_STD = 0.02
+"""Of a layer's weights at the published start."""
 LARGEST = 10**6
 """Of any number: more is a slip of the keyboard."""
 SIZES = dict.fromkeys(("vocab_size", "block_size", "n_embd", "bottleneck_dim", "local_window", "qk_width"), LARGEST)

@@ -15,14 +15,12 @@ from torch import Tensor, nn
 from loci.errors import LociError
 from loci.model.block import make_norm
 from loci.model.cache import Cache, Clock
-from loci.model.config import GPTConfig
+from loci.model.config import INIT_STD, GPTConfig
 from loci.model.kernels import Dropout, Linear
 from loci.model.positions import POSITIONS
 from loci.model.shapes import BTC
 from loci.model.tap import Tap, Trace, show
 from loci.model.trunk import TRUNKS
-
-INIT_STD = 0.02
 
 
 class Output(NamedTuple):

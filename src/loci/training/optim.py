@@ -112,6 +112,15 @@ def decayed(model: GPT, groups: DecayGroups = "matrices") -> tuple[list[nn.Param
     return with_decay, without
 
 
+def own_rates(model: GPT) -> dict[int, float]:
+    """The share of the learning rate of those parameters whose classes ask for one, by identity."""
+    return {
+        id(module.get_parameter(name)): share
+        for module in model.modules()
+        for name, share in getattr(module, "rates", {}).items()
+    }
+
+
 def make_optimisers(model: GPT, stage: Stage) -> list[torch.optim.Optimizer]:
     """The optimisers of a stage; their full learning rates are kept in the groups as `full_lr`."""
     with_decay, without = decayed(model, stage.decay_groups)
@@ -121,9 +130,12 @@ def make_optimisers(model: GPT, stage: Stage) -> list[torch.optim.Optimizer]:
         chosen = {id(p) for p in matrices}
         with_decay = [p for p in with_decay if id(p) not in chosen]
         optimisers.append(Muon(matrices, lr=stage.matrix_lr, weight_decay=stage.weight_decay))
+    shares = own_rates(model)
     groups = [
-        {"params": with_decay, "weight_decay": stage.weight_decay},
-        {"params": without, "weight_decay": 0.0},
+        {"params": own, "weight_decay": decay, "lr": stage.lr * share}
+        for share in (1.0, *sorted(set(shares.values())))
+        for params, decay in ((with_decay, stage.weight_decay), (without, 0.0))
+        if (own := [p for p in params if shares.get(id(p), 1.0) == share]) or share == 1.0
     ]
     optimisers.append(torch.optim.AdamW(groups, lr=stage.lr, betas=stage.betas, fused=True))
     for optimiser in optimisers:

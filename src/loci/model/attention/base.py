@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -69,6 +72,9 @@ class Attention(Heads):
 
     #: The longest sequence the class can mix, or None when it has no limit.
     limit: int | None = None
+    #: Parameters of the class's own whose numbers are smaller than a layer's weights, and their share of the learning
+    #: rate: AdamW's steps are as large as the rate, whatever they are added to.
+    rates: ClassVar[Mapping[str, float]] = MappingProxyType({})
 
     @classmethod
     def check(cls, config: GPTConfig) -> None:

@@ -7,6 +7,8 @@ every score of a row, which the softmax does not see. `loci.model.folding` conve
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -14,17 +16,19 @@ from torch import Tensor, nn
 from loci.errors import LociError
 from loci.model.attention.base import ScoredAttention, scored_cost
 from loci.model.cache import LayerCache
-from loci.model.config import GPTConfig
+from loci.model.config import INIT_STD, GPTConfig
 from loci.model.costing import Cost, keep, products, total
 from loci.model.positions import POSITIONS, Positions
 from loci.model.shapes import BT, BTC
 
-#: W_QᵀW_K/√I of the published start has entries of this standard deviation: 0.02².
-FOLD_STD = 0.0004
+#: W_QᵀW_K/√I of the published start has entries of this standard deviation.
+FOLD_STD = INIT_STD**2
 
 
 class FoldedAttention(ScoredAttention):
     """Scores from one matrix per head; generation remembers the layer's inputs instead of keys."""
+
+    rates = MappingProxyType({"fold": FOLD_STD / INIT_STD})
 
     @classmethod
     def check(cls, config: GPTConfig) -> None:
