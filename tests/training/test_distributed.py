@@ -14,10 +14,12 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from loci.cli.main import main
 from loci.errors import LociError
+from loci.interop.params_file import read_params
 from loci.training import checkpoint as ckpt
 from loci.training.run import read_metrics, read_run
 
@@ -72,6 +74,21 @@ def test_two_processes_have_the_loss_curve_of_one(world, tmp_path):
     output = together(arguments(world, tmp_path / "two", *BUDGET))
     assert output.count("trained 14 steps") == 1  # one writer, one voice
     require_same_training(tmp_path / "one", tmp_path / "two")
+
+
+def test_the_courses_pretraining_in_two_processes_says_and_writes_everything_once(world, tmp_path):
+    params = tmp_path / "vanilla.params"
+    files = ["vanilla", str(world / "wiki.txt"), "--writing_params_path", str(params)]
+    output = together(["course", "pretrain", *files, "--max_epochs", "2", "--copy_every", "1"])
+    for said in ("as in 2021", "number of parameters", "epoch-1.params\n", f"wrote {params} after"):
+        assert output.count(said) == 1, output
+    copies = [tmp_path / f"vanilla.epoch-{epoch}.params" for epoch in (1, 2)]
+    first, last, whole = map(read_params, (*copies, params))
+    assert all(torch.equal(last[name], whole[name]) for name in whole)
+    assert not torch.equal(first["head.weight"], last["head.weight"])
+    rows = read_metrics(tmp_path / "vanilla.params.run")
+    steps = -(-(1 + (world / "wiki.txt").read_text(encoding="utf-8").count("\n")) // 128)
+    assert [row["step"] for row in rows] == list(range(1, 2 * steps + 1))
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ examples:
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
@@ -32,9 +33,11 @@ def pretrain(flags: Namespace) -> int:
 
     Training keeps its state in PARAMS.run: stopped by ctrl-C or killed, the same command goes on where it was.
     With --copy_every 50 it also writes vanilla.pretrain.epoch-50.params and so on; loci course folds asks them.
+    Under torchrun several processes share every batch: one a core is faster than as many threads.
 
-    example:
+    examples:
       loci course pretrain vanilla wiki.txt --writing_params_path vanilla.pretrain.params
+      torchrun --nproc_per_node 2 -m loci course pretrain vanilla wiki.txt --writing_params_path vanilla.pretrain.params
     """
     from loci.interop import course_commands
 
@@ -267,14 +270,16 @@ def _course(flags: Namespace) -> Course:
 def _trained(flags: Namespace, train: Callable[[Course, Path, Hooks], Outcome]) -> int:
     from loci.interop.course_commands import Hooks
     from loci.interop.course_lines import Iterations
+    from loci.training.distributed import Group
 
     course, writing = _course(flags), flags.writing_params_path
 
     def observers(run: Path, stage: Stage, n_records: int) -> list[Observer]:
         return [Iterations(stage, n_records, course.config.block_size, _board(flags, course.year))]
 
-    with InterruptFlag() as interrupted:
-        outcome = train(course, writing, Hooks(print, _note, observers, lambda: interrupted.raised))
+    with InterruptFlag() as interrupted, Group.join() as group:
+        say = print if group.first else lambda text: None
+        outcome = train(course, writing, Hooks(say, _note, observers, lambda: interrupted.raised, group))
     if not outcome.finished:
         _note(f"stopped after {outcome.total_steps} steps; the same command goes on from there")
         return 130
@@ -304,5 +309,6 @@ def _by_number(file: Path) -> list[tuple[bool, int, str]]:
 
 
 def _note(text: str) -> None:
-    """Said next to the published lines, so that those stay as they are."""
-    print(f"loci course: {text}", file=sys.stderr)
+    """Said next to the published lines, so that those stay as they are; by the first process alone."""
+    if os.environ.get("RANK", "0") == "0":
+        print(f"loci course: {text}", file=sys.stderr)

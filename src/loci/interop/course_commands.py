@@ -39,6 +39,7 @@ from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import FINAL, LoadedModel, load_model, save_checkpoint
+from loci.training.distributed import Group
 from loci.training.plain_data import to_dict
 from loci.training.plan import Recipe, Stage
 from loci.training.reports import Observer, Outcome
@@ -49,11 +50,12 @@ ANSWER_STEPS = 32
 """Characters that the course lets a model say."""
 
 Say = Callable[[str], None]
+ALONE = Group()
 
 
 @dataclass(frozen=True)
 class Hooks:
-    """Who hears of it, and who may stop it."""
+    """Who hears of it, who may stop it, and which processes work on it."""
 
     say: Say = print
     """The published lines."""
@@ -61,6 +63,7 @@ class Hooks:
     """What the published scripts do not say."""
     observers: Callable[[Path, Stage, int], Sequence[Observer]] = lambda run, stage, n_records: ()
     should_stop: Callable[[], bool] = lambda: False
+    group: Group = ALONE
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,46 @@ def train(
     hooks: Hooks,
     copy_every: int | None = None,
 ) -> Outcome:
-    """Start, go on with, or reuse the run next to the params file; write the file once the run is finished."""
+    """Start, go on with, or reuse the run next to the params file; write the file once the run is finished.
+
+    Of several processes the first one looks, speaks and writes.
+    """
+    run, (stage,), group = run_folder(writing), recipe.stages, hooks.group
+    resume = group.from_first(_prepared(recipe, data, writing, hooks, copy_every) if group.first else False)
+    lines = model_lines(course.corpus, model, course.year)
+    n_records = len(data.records(stage.mixture[0].source, course.config.block_size))
+    copies = _Copies(copy_every * -(-n_records // stage.batch_size) if copy_every is not None else None)
+    # As many rows in a part, however many processes share the batch.
+    recipe = replace(recipe, steps=(replace(stage, accumulate=-(-stage.accumulate // group.world)),))
+    ahead = int(group.world > 1)  # several processes agree on a stop before the step is reported
+
+    def observers(folder: Path) -> Sequence[Observer]:
+        say_all(hooks, lines)  # training is about to begin: nothing was found wrong
+        lines.clear()
+        return [*hooks.observers(folder, stage, n_records), copies]
+
+    while True:
+        if resume and group.first and copies.is_due(newest_step(run)):  # also one that a kill prevented
+            assert copy_every is not None
+            epoch = newest_step(run) // copies.steps * copy_every
+            _keep_copy(course, run, _copy_of(writing, epoch), hooks)
+        stop = lambda: hooks.should_stop() or (group.first and copies.is_due(copies.reached + ahead))  # noqa: E731
+        outcome = carry_out(
+            recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=stop, group=group
+        )
+        if outcome.finished or group.anyone(hooks.should_stop()):
+            break
+        resume = True
+    say_all(hooks, lines)
+    if outcome.finished and group.first:
+        replacing(writing, hooks.note)
+        _write(course, load_model(run / FINAL).model, writing)
+        shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
+    return outcome
+
+
+def _prepared(recipe: Recipe, data: TrainingData, writing: Path, hooks: Hooks, copy_every: int | None) -> bool:
+    """Whether the run goes on; what would prevent it from being written is said now, not in the middle of a night."""
     run, (stage,) = run_folder(writing), recipe.stages
     require_replaceable(writing)
     resume = _resumable(run, recipe, data, hooks)
@@ -79,40 +119,16 @@ def train(
     elif resume:
         hooks.note(f"going on after step {newest_step(run)} of {run}")
     try:
-        require_folder(run, resume=resume)  # now, not after hours: a place that cannot be written to
+        require_folder(run, resume=resume)
     except LociError as error:
         raise LociError(error.message, path=error.path, remedy="choose another --writing_params_path") from None
     except OSError as error:
         raise said_by_system(error, run) from None
-    lines = model_lines(course.corpus, model, course.year)
-    n_records = len(data.records(stage.mixture[0].source, course.config.block_size))
-    copies = _Copies(copy_every * -(-n_records // stage.batch_size) if copy_every is not None else None)
     for epoch in range(copy_every, int(stage.epochs or 0) + 1, copy_every) if copy_every is not None else ():
-        require_replaceable(copy := _copy_of(writing, epoch))  # now, not in the middle of a night
+        require_replaceable(copy := _copy_of(writing, epoch))
         remove_leftovers(copy.parent, of=copy.name)
     remove_leftovers(writing.parent, of=writing.name)
-
-    def observers(folder: Path) -> Sequence[Observer]:
-        say_all(hooks, lines)  # training is about to begin: nothing was found wrong
-        lines.clear()
-        return [*hooks.observers(folder, stage, n_records), copies]
-
-    while True:
-        if resume and copies.is_due(newest_step(run)):  # also one that a kill prevented
-            assert copy_every is not None
-            epoch = newest_step(run) // copies.steps * copy_every
-            _keep_copy(course, run, _copy_of(writing, epoch), hooks)
-        stop = lambda: hooks.should_stop() or copies.is_due(copies.reached)  # noqa: E731
-        outcome = carry_out(recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=stop)
-        if outcome.finished or hooks.should_stop():
-            break
-        resume = True
-    say_all(hooks, lines)
-    if outcome.finished:
-        replacing(writing, hooks.note)
-        _write(course, load_model(run / FINAL).model, writing)
-        shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
-    return outcome
+    return resume
 
 
 class _Copies(Observer):
