@@ -11,6 +11,8 @@ from loci.interop import course_commands
 from loci.interop.course_commands import Course, Hooks
 from loci.interop.course_notes import choose_year
 from loci.interop.params_file import read_params
+from loci.training.distributed import Group
+from loci.training.parallel import Engine
 
 
 @pytest.mark.usefixtures("small")
@@ -50,6 +52,35 @@ def test_copies_of_a_pretraining_leave_it_as_it_is_and_survive_a_kill(corpus: Pa
         assert torch.equal(value, read_params(copied)[name])
         assert torch.equal(value, copies[-1][name])
     assert not torch.equal(copies[0]["head.weight"], copies[1]["head.weight"])
+
+
+class OneOfTwo(Group):
+    """The first of two processes, of which the other does nothing."""
+
+    def __init__(self):
+        super().__init__(0, 2)
+
+    def wait(self):
+        pass
+
+    def total(self, figures):
+        return list(figures)
+
+    def from_first(self, value):
+        return value
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("stopped", [2, 3, 4, 5])
+def test_no_copy_of_several_processes_is_lost_wherever_they_are_stopped(corpus, tmp_path, monkeypatch, stopped):
+    monkeypatch.setattr(Engine, "wrap", lambda self, model, *more: model)
+    course, params = Course.read("vanilla", corpus), tmp_path / "v.params"
+    stopper = Stopper(after=stopped)
+    hooks = Hooks(silent, silent, lambda *about: [stopper], stopper.should_stop, OneOfTwo())
+    assert not course_commands.pretrain(course, params, max_epochs=9, copy_every=4, hooks=hooks).finished
+    hooks = Hooks(silent, silent, group=OneOfTwo())
+    assert course_commands.pretrain(course, params, max_epochs=9, copy_every=4, hooks=hooks).finished
+    assert sorted(file.name for file in tmp_path.glob("v.epoch-*.params")) == ["v.epoch-4.params", "v.epoch-8.params"]
 
 
 @pytest.mark.usefixtures("small")

@@ -153,6 +153,17 @@ def test_a_mix_with_dropout_is_that_of_the_dropped_weights_and_so_are_its_gradie
     torch.testing.assert_close(*found)
 
 
+@pytest.mark.parametrize("scores_type", [torch.float32, torch.bfloat16])
+def test_a_mix_with_dropout_of_narrow_numbers_has_gradients(scores_type):
+    scores = torch.randn(2, 1, 4, 4, dtype=scores_type, requires_grad=True)
+    v = torch.randn(2, 1, 4, 3, requires_grad=True)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out = dropped_mix(scores, v, 0.1)
+    out.float().sum().backward()
+    assert scores.grad is not None
+    assert torch.isfinite(v.grad).all()
+
+
 def test_dropout_of_nearly_everything_is_finite():
     assert torch.isfinite(dropped(torch.ones(100), 0.9999999)).all()
 

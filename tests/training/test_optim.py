@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loci.model import GPT, GPTConfig
+from loci.model.attention import DotAttention
 from loci.training.optim import (
     NEWTON_SCHULZ,
     NEWTON_SCHULZ_STEPS,
@@ -71,6 +72,16 @@ def test_muon_takes_the_trunks_matrices_and_adamw_the_rest_each_once():
     set_rate([muon, adam], 0.5)
     assert {g["lr"] for g in muon.param_groups} == {0.01}
     assert {g["lr"] for g in adam.param_groups} == {0.05}
+
+
+@pytest.mark.parametrize("share", [0.02, 1.0])
+def test_a_class_sets_the_rate_of_its_own_parameters_a_layers_weights_too(monkeypatch, share):
+    monkeypatch.setattr(DotAttention, "rates", {"qkv.weight": share})
+    model = tiny()
+    optimisers = make_optimisers(model, stage(optimiser="muon", lr=0.1))
+    own = {id(p) for name, p in model.named_parameters() if name.endswith("qkv.weight")}
+    rates = [g["lr"] for g in optimisers[-1].param_groups for p in g["params"] if id(p) in own]
+    assert rates == pytest.approx([0.1 * share] * model.config.n_layer)
 
 
 @pytest.mark.parametrize("groups", ["matrices", "all-but-biases"])

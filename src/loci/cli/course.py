@@ -7,7 +7,6 @@ examples:
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from argparse import SUPPRESS, ArgumentParser, Namespace
@@ -251,7 +250,16 @@ def _check_files(flags: Namespace, *needed: str) -> None:
             _note(f"{flags.function} does not use --{name}")
 
 
-def _course(flags: Namespace) -> Course:
+def _unheard(text: str) -> None:
+    """Of several processes the first one speaks."""
+
+
+def _note(text: str) -> None:
+    """Said next to the published lines, so that those stay as they are."""
+    print(f"loci course: {text}", file=sys.stderr)
+
+
+def _course(flags: Namespace, note: Callable[[str], None] = _note) -> Course:
     """The published model over the corpus, in the year's form."""
     from loci.interop.course_commands import Course
     from loci.interop.course_notes import choose_year
@@ -262,8 +270,8 @@ def _course(flags: Namespace) -> Course:
     chosen = {name: getattr(flags, name) for name in own if hasattr(flags, name)}
     course = Course.read(flags.variant, flags.pretrain_corpus_path, year=year, **chosen)
     for finding in course.corpus.repairs:
-        _note(str(finding))
-    _note(f"as in {year} ({why})")
+        note(str(finding))
+    note(f"as in {year} ({why})")
     return course
 
 
@@ -272,14 +280,17 @@ def _trained(flags: Namespace, train: Callable[[Course, Path, Hooks], Outcome]) 
     from loci.interop.course_lines import Iterations
     from loci.training.distributed import Group
 
-    course, writing = _course(flags), flags.writing_params_path
-
-    def observers(run: Path, stage: Stage, n_records: int) -> list[Observer]:
-        return [Iterations(stage, n_records, course.config.block_size, _board(flags, course.year))]
-
+    writing = flags.writing_params_path
     with InterruptFlag() as interrupted, Group.join() as group:
-        say = print if group.first else lambda text: None
-        outcome = train(course, writing, Hooks(say, _note, observers, lambda: interrupted.raised, group))
+        say, note = (print, _note) if group.first else (_unheard, _unheard)
+        taught = _course(flags, note)
+
+        def observers(run: Path, stage: Stage, n_records: int) -> list[Observer]:
+            return [Iterations(stage, n_records, taught.config.block_size, _board(flags, taught.year))]
+
+        outcome = train(taught, writing, Hooks(say, note, observers, lambda: interrupted.raised, group))
+    if not group.first:
+        return 0 if outcome.finished else 130
     if not outcome.finished:
         _note(f"stopped after {outcome.total_steps} steps; the same command goes on from there")
         return 130
@@ -306,9 +317,3 @@ def _by_number(file: Path) -> list[tuple[bool, int, str]]:
     """So that epoch-50 comes before epoch-100."""
     parts = re.split(r"(\d+)", str(file))
     return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
-
-
-def _note(text: str) -> None:
-    """Said next to the published lines, so that those stay as they are; by the first process alone."""
-    if os.environ.get("RANK", "0") == "0":
-        print(f"loci course: {text}", file=sys.stderr)

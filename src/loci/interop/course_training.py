@@ -93,6 +93,7 @@ def train(
             assert copy_every is not None
             epoch = newest_step(run) // copies.steps * copy_every
             _keep_copy(course, run, _copy_of(writing, epoch), hooks)
+        copies.reached = newest_step(run) if resume else 0
         stop = lambda: hooks.should_stop() or (group.first and copies.is_due(copies.reached + ahead))  # noqa: E731
         outcome = carry_out(
             recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=stop, group=group
@@ -132,7 +133,8 @@ def _prepared(recipe: Recipe, data: TrainingData, writing: Path, hooks: Hooks, c
 
 
 class _Copies(Observer):
-    """Stops the training where a copy is due: what goes on from its checkpoint is the same training, bit for bit."""
+    """Stops the training where a copy is due: what goes on from its checkpoint is the same training, bit for bit (of
+    several processes, all but the first then drop other numbers)."""
 
     def __init__(self, steps: int | None):
         self.steps = steps or 0
@@ -147,8 +149,8 @@ class _Copies(Observer):
         self.reached = report.total_steps
 
     def close(self) -> None:
-        """Forget it: the next part begins behind this step."""
-        self.reached = 0
+        """Nothing is open."""
+        return
 
 
 def _copy_of(writing: Path, epoch: int) -> Path:

@@ -1,8 +1,8 @@
 """Steps of a layer with their gradients written out: the same values, in the order that is fastest to compute.
 
 What PyTorch does by itself loses a little in several places: the product for a weight's gradient runs faster with the
-wider side last, sums over all positions run faster as a product with ones, a bias is cheaper added than copied, between
-the two layers of a perceptron the gradient can be changed in place (together some 2 % of a step). And at the widths of
+wider side last, sums over all positions run faster as a product with ones, between the two layers of a perceptron the
+gradient can be changed in place (together some 2 % of a step). And at the widths of
 these models a third of a step is pointwise work, which is bound by memory: each gradient here takes the fewest passes.
 Knows nothing of attention or blocks.
 """
@@ -72,8 +72,10 @@ def unit_rms(x: Float[Tensor, "*N D"]) -> Float[Tensor, "*N D"]:
     return out
 
 
-def dropped_mix(scores: Float[Tensor, "*N T S"], v: Float[Tensor, "*N S D"], share: float) -> Float[Tensor, "*N T D"]:
-    """`dropped(scores.softmax(-1), share) @ v` on a processor."""
+def dropped_mix(scores: Float[Tensor, "*M T S"], v: Float[Tensor, "*N S D"], share: float) -> Float[Tensor, "*N T D"]:
+    """`dropped(scores.softmax(-1), share) @ v`; scores may be the same for all texts."""
+    if not (_worth_it(scores) and scores.dtype == v.dtype and scores.shape[:-2] == v.shape[:-2]):
+        return dropped(scores.softmax(-1), share) @ v
     out: Tensor = _DroppedMix.apply(scores, v, share)  # type: ignore[no-untyped-call]
     return out
 

@@ -125,15 +125,15 @@ def make_optimisers(model: GPT, stage: Stage) -> list[torch.optim.Optimizer]:
     """The optimisers of a stage; their full learning rates are kept in the groups as `full_lr`."""
     with_decay, without = decayed(model, stage.decay_groups)
     optimisers: list[torch.optim.Optimizer] = []
+    shares = own_rates(model)
     if stage.optimiser == "muon":
-        matrices = [p for p in decayed(model)[0] if p.ndim == 2 and p is not model.head.weight]
+        matrices = [p for p in decayed(model)[0] if p.ndim == 2 and p is not model.head.weight and id(p) not in shares]
         chosen = {id(p) for p in matrices}
         with_decay = [p for p in with_decay if id(p) not in chosen]
         optimisers.append(Muon(matrices, lr=stage.matrix_lr, weight_decay=stage.weight_decay))
-    shares = own_rates(model)
     groups = [
         {"params": own, "weight_decay": decay, "lr": stage.lr * share}
-        for share in (1.0, *sorted(set(shares.values())))
+        for share in sorted({1.0, *shares.values()}, reverse=True)
         for params, decay in ((with_decay, stage.weight_decay), (without, 0.0))
         if (own := [p for p in params if shares.get(id(p), 1.0) == share]) or share == 1.0
     ]

@@ -198,11 +198,9 @@ def attend(
 
 def mix(scores: Float[Tensor, "b H T S"], v: BHSE, *, dropout: float, tap: Tap | None) -> BHTE:
     """softmax(scores) v, with both shown. Scores may be the same for every row of the batch."""
-    if dropout and tap is None and v.device.type == "cpu" and scores.shape[:-2] == v.shape[:-2]:
-        return dropped_mix(scores, v, dropout)
-    weights = scores.softmax(-1)
-    if tap is not None:
-        weights = tap("pattern", weights.expand(len(v), -1, -1, -1))
+    if tap is None:
+        return dropped_mix(scores, v, dropout) if dropout else scores.softmax(-1) @ v
+    weights = tap("pattern", scores.softmax(-1).expand(len(v), -1, -1, -1))
     return show(tap, "head_out", dropped(weights, dropout) @ v)
 
 
