@@ -27,6 +27,7 @@ from loci.model.cost import model_cost
 from loci.recipes.course import PARTS
 from loci.text.corpus import Corpus
 from loci.text.world import WorldSpec, tellings
+from loci.training.device import Placement, has_bf16
 from loci.training.memory import keep_freed_memory
 from loci.training.optim import make_optimisers
 from loci.training.plan import MixtureComponent, Recipe, Stage
@@ -153,8 +154,10 @@ class Loci:
         dropout: float = 0.0,
         optimiser: Literal["adamw", "muon"] = "adamw",
         in_order: bool = False,
+        bf16: bool = False,
     ):
         """`in_order`: lines in the order of the file, as `loci course` trains, each batch in parts of like length."""
+        self.placement = Placement(bf16=bf16)
         keep_freed_memory()
         torch.set_flush_denormal(True)  # as the training loop does; this process does nothing else
         data = TrainingData(corpus())
@@ -182,7 +185,7 @@ class Loci:
         for at in range(index * self.setting.steps, (index + 1) * self.setting.steps):
             work: StepBatches = self.batches.get(at)
             laps.done("data")
-            step(self.model, work, self.stage, self.optimisers, done=laps.done)
+            step(self.model, work, self.stage, self.optimisers, placement=self.placement, done=laps.done)
             characters += work.characters
             for part in work.parts:
                 positions += part.x.size
@@ -219,6 +222,9 @@ WAYS: dict[str, Callable[[Setting], Any]] = {
     "loci course": lambda setting: Loci(setting, dropout=0.1, in_order=True),
     "Loci, Muon": lambda setting: Loci(setting, optimiser="muon"),
 }
+NARROW = "loci course, bf16"
+if has_bf16("cpu"):  # elsewhere such products are emulated
+    WAYS[NARROW] = lambda setting: Loci(setting, dropout=0.1, in_order=True, bf16=True)
 
 
 def serve(pipe: Any, name: str, setting: Setting) -> None:

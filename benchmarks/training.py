@@ -24,7 +24,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
-from _training_ways import PHASES, Measured, Setting, measure
+from _training_ways import NARROW, PHASES, Measured, Setting, measure
 from loci import machine
 
 #: Settings of the three libraries that compute, read when a process first uses them.
@@ -89,6 +89,16 @@ def rows_of(found: dict[str, list[Measured]], setting: Setting) -> list[dict[str
             "target": None,
             "note": f"the optimiser takes {100 * statistics.median(muon):.0f} % of the step (asked for: under 10 %)",
         },
+        *(
+            {
+                "what": "useful characters/s of `loci course pretrain --precision bf16`",
+                "slow": slow,
+                "ratios": over(rates(NARROW), rates(name)),
+                "target": None,
+            }
+            for name, slow in (("loci course", "the same in fp32"), ("published", "the published step"))
+            if NARROW in found
+        ),
     ]
 
 

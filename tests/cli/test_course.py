@@ -244,6 +244,23 @@ def test_copies_are_asked_in_the_order_of_their_epochs(folder: Path, capsys: pyt
     assert "v.epoch-5.fold-1 finetune 100 %" in said.err
 
 
+def test_bf16_is_for_processors_that_have_it(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "course pretrain vanilla wiki.txt --writing_params_path v.params --max_epochs 1 --precision bf16"
+    monkeypatch.setattr("loci.training.device.has_bf16", lambda kind: False)
+    assert loci(line) == 2
+    assert "cpu has no bf16 in hardware" in capsys.readouterr().err
+    assert not (folder / "v.params.run").exists()
+    monkeypatch.setattr("loci.training.device.has_bf16", lambda kind: True)
+    assert loci(line) == 0
+    assert "loci course: products in bf16, where the published code has fp32\n" in capsys.readouterr().err
+    files = "--reading_params_path v.params --finetune_corpus_path birth_places_train.tsv --out folds --max_epochs 1"
+    assert loci(f"course folds vanilla wiki.txt {files} --precision bf16") == 0
+    made = [json.loads(note.read_text()) for note in (folder / "v.params.course.json", *folder.glob("folds/*.json"))]
+    assert [note["precision"] for note in made] == ["bf16"] * 2
+
+
 def test_folds_name_what_is_wrong_before_they_write(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.params").write_bytes(b"")
     one = "Where was Anna Lee born?\tYork\n"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from small_course import QUIET, Stopper, finetune, silent
 from loci.errors import LociError
 from loci.interop import course_commands
 from loci.interop.course_commands import Course, Hooks
-from loci.interop.course_notes import choose_year
+from loci.interop.course_notes import choose_year, how_made
 from loci.interop.params_file import read_params
+from loci.training.device import Placement
 from loci.training.distributed import Group
 from loci.training.parallel import Engine
 
@@ -52,6 +54,26 @@ def test_copies_of_a_pretraining_leave_it_as_it_is_and_survive_a_kill(corpus: Pa
         assert torch.equal(value, read_params(copied)[name])
         assert torch.equal(value, copies[-1][name])
     assert not torch.equal(copies[0]["head.weight"], copies[1]["head.weight"])
+
+
+@pytest.mark.usefixtures("small")
+def test_products_in_bf16_are_another_training_and_noted(corpus: Path, tmp_path: Path) -> None:
+    course, params = Course.read("vanilla", corpus), tmp_path / "v.params"
+    stopper = Stopper(after=1)
+    narrow = Hooks(silent, silent, placement=Placement(bf16=True))
+    begun = replace(narrow, observers=lambda *about: [stopper], should_stop=stopper.should_stop)
+    assert not course_commands.pretrain(course, params, max_epochs=3, hooks=begun).finished
+    with pytest.raises(LociError, match="with products in bf16, as in 2021"):
+        course_commands.pretrain(course, params, max_epochs=3, hooks=QUIET)
+    assert course_commands.pretrain(course, params, max_epochs=3, hooks=narrow).finished
+    assert (how_made(params) or {})["precision"] == "bf16"
+    assert choose_year("vanilla", writing=tmp_path / "v.params") == (2021, "as v.params was begun")
+    other = tmp_path / "fp32.params"
+    course_commands.pretrain(course, other, max_epochs=3, hooks=QUIET)
+    assert "precision" not in (how_made(other) or {})
+    ours, theirs = read_params(params)["head.weight"], read_params(other)["head.weight"]
+    assert not torch.equal(ours, theirs)
+    assert (ours - theirs).abs().mean() < 0.01 * theirs.abs().mean()  # the same training, to what bf16 can tell
 
 
 class OneOfTwo(Group):

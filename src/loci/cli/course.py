@@ -32,7 +32,8 @@ def pretrain(flags: Namespace) -> int:
 
     Training keeps its state in PARAMS.run: stopped by ctrl-C or killed, the same command goes on where it was.
     With --copy_every 50 it also writes vanilla.pretrain.epoch-50.params and so on; loci course folds asks them.
-    Under torchrun several processes share every batch: one a core is faster than as many threads.
+    Under torchrun several processes share every batch: one a core is faster than as many threads. --precision bf16
+    is faster still on a processor that multiplies such numbers (loci doctor tells), and not what was published.
 
     examples:
       loci course pretrain vanilla wiki.txt --writing_params_path vanilla.pretrain.params
@@ -146,12 +147,14 @@ def folds(flags: Namespace) -> int:
     from loci.cli.progress import ProgressBar
     from loci.interop.course_commands import Hooks
     from loci.interop.course_folds import ask_folds
+    from loci.training.device import choose
 
     def observers(run: Path, stage: Stage, n_records: int) -> list[Observer]:
         return [ProgressBar(run.name.removesuffix(".params.run"))]
 
     with InterruptFlag() as interrupted:
-        hooks = Hooks(lambda text: None, _note, observers, lambda: interrupted.raised)
+        placement = choose("cpu", flags.precision)
+        hooks = Hooks(lambda text: None, _note, observers, lambda: interrupted.raised, placement=placement)
         options = {"lr": flags.finetune_lr, "max_epochs": flags.max_epochs, "hooks": hooks}
         given = sorted(flags.reading_params_path, key=_by_number)
         for params in given:
@@ -278,17 +281,20 @@ def _course(flags: Namespace, note: Callable[[str], None] = _note) -> Course:
 def _trained(flags: Namespace, train: Callable[[Course, Path, Hooks], Outcome]) -> int:
     from loci.interop.course_commands import Hooks
     from loci.interop.course_lines import Iterations
+    from loci.training.device import choose
     from loci.training.distributed import Group
 
-    writing = flags.writing_params_path
+    writing, placement = flags.writing_params_path, choose("cpu", flags.precision)
     with InterruptFlag() as interrupted, Group.join() as group:
         say, note = (print, _note) if group.first else (_unheard, _unheard)
         taught = _course(flags, note)
+        if placement.bf16:
+            note("products in bf16, where the published code has fp32")
 
         def observers(run: Path, stage: Stage, n_records: int) -> list[Observer]:
             return [Iterations(stage, n_records, taught.config.block_size, _board(flags, taught.year))]
 
-        outcome = train(taught, writing, Hooks(say, note, observers, lambda: interrupted.raised, group))
+        outcome = train(taught, writing, Hooks(say, note, observers, lambda: interrupted.raised, group, placement))
     if not group.first:
         return 0 if outcome.finished else 130
     if not outcome.finished:

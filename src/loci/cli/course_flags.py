@@ -78,6 +78,11 @@ OWN: dict[str, dict[str, Any]] = {
         **_number(whole(1), "pretrain also keeps the weights of every so many epochs, next to PARAMS"),
         "metavar": "EPOCHS",
     },
+    "--precision": {
+        "choices": ("fp32", "bf16"),
+        "default": "fp32",
+        "help": "of a training's products; bf16 where the processor has it (default: fp32, as published)",
+    },
     "--seed": _number(whole(0, LARGEST_SEED), "of all chance (default: 0)", 0),
 }
 _MODEL = ("variant", "pretrain_corpus_path", "--bottleneck_dim", "--perceiver_form", "--year")
@@ -108,7 +113,7 @@ FLAGS: dict[str, Mapping[str, dict[str, Any]]] = {
             whole(1, 5), "how many of the five are asked about, each after finetuning on the others (default: 1)", 1
         ),
         **{name: _ALL[name] for name in ("--finetune_lr", "--bottleneck_dim", "--perceiver_form", "--year", "--fix")},
-        **{name: _ALL[name] for name in ("--max_epochs", "--seed")},
+        **{name: _ALL[name] for name in ("--max_epochs", "--precision", "--seed")},
     },
     "grade": {
         "predictions": _path("files with one answer per line", metavar="PREDICTIONS", nargs="+"),

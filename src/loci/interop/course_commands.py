@@ -39,12 +39,14 @@ from loci.text.corpus import Corpus
 from loci.text.questions import Questions
 from loci.text.vocab import MASK_ID
 from loci.training.checkpoint import FINAL, LoadedModel, load_model, save_checkpoint
+from loci.training.device import Placement
 from loci.training.distributed import Group
 from loci.training.plain_data import to_dict
 from loci.training.plan import Recipe, Stage
 from loci.training.reports import Observer, Outcome
 from loci.training.run import read_run, run_folder, start_run
 from loci.training.sources import TrainingData
+from loci.training.step import HERE
 
 ANSWER_STEPS = 32
 """Characters that the course lets a model say."""
@@ -55,7 +57,7 @@ ALONE = Group()
 
 @dataclass(frozen=True)
 class Hooks:
-    """Who hears of it, who may stop it, and which processes work on it."""
+    """Who hears of it, who may stop it, and what works on it."""
 
     say: Say = print
     """The published lines."""
@@ -64,6 +66,7 @@ class Hooks:
     observers: Callable[[Path, Stage, int], Sequence[Observer]] = lambda run, stage, n_records: ()
     should_stop: Callable[[], bool] = lambda: False
     group: Group = ALONE
+    placement: Placement = HERE
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,8 @@ def pretrain(
 ) -> Outcome:
     """Span corruption over the corpus; writes the params file when done, and a copy every so many epochs."""
     stage = pretrain_stage(course.shape, year=course.year, lr=lr, epochs=max_epochs or PRETRAIN_EPOCHS, fix=course.fix)
-    recipe = course.recipe(stage, f"the course's pretraining of {course.variant}, {begun_in(course.year)}")
+    note = f"the course's pretraining of {course.variant}{_narrow(hooks)}, {begun_in(course.year)}"
+    recipe = course.recipe(stage, note)
     return train(course, recipe, CourseData(course.corpus), course.new_model(), writing, hooks, copy_every)
 
 
@@ -182,8 +186,13 @@ def finetune(
     if reading is not None:
         # The hash is part of the recipe: with other weights to start from, an unfinished run is another run.
         start += f" ({reading.name}, {sha256_file(reading)[:16]})"
-    recipe = course.recipe(stage, f"the course's finetuning of {course.variant} {start}")
+    recipe = course.recipe(stage, f"the course's finetuning of {course.variant}{_narrow(hooks)} {start}")
     return train(course, recipe, CourseData(course.corpus, taught), model, writing, hooks)
+
+
+def _narrow(hooks: Hooks) -> str:
+    """Part of the recipe too: a run goes on in the precision it was begun in."""
+    return " with products in bf16" if hooks.placement.bf16 else ""
 
 
 def evaluate(

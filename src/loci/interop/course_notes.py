@@ -31,6 +31,8 @@ class Note(TypedDict):
     year: NotRequired[Annotated[int, msgspec.Meta(ge=2021, le=2025)]]
     """Unknown of weights that a run was exported to."""
     fix: NotRequired[list[str]]
+    precision: NotRequired[Literal["bf16"]]
+    """Of the products it was trained with, where that is not fp32."""
     perceiver_form: NotRequired[Literal["residual", "bare"]]
     """The tensors of both forms have the same names and shapes."""
 

@@ -96,7 +96,15 @@ def train(
         copies.reached = newest_step(run) if resume else 0
         stop = lambda: hooks.should_stop() or (group.first and copies.is_due(copies.reached + ahead))  # noqa: E731
         outcome = carry_out(
-            recipe, data, run, observers=observers, resume=resume, initial=model, should_stop=stop, group=group
+            recipe,
+            data,
+            run,
+            observers=observers,
+            resume=resume,
+            initial=model,
+            should_stop=stop,
+            group=group,
+            placement=hooks.placement,
         )
         if outcome.finished or group.anyone(hooks.should_stop()):
             break
@@ -104,7 +112,7 @@ def train(
     say_all(hooks, lines)
     if outcome.finished and group.first:
         replacing(writing, hooks.note)
-        _write(course, load_model(run / FINAL).model, writing)
+        _write(course, load_model(run / FINAL).model, writing, hooks)
         shutil.rmtree(run / "checkpoints", ignore_errors=True)  # nothing is left to resume
     return outcome
 
@@ -169,7 +177,7 @@ def _keep_copy(course: Course, run: Path, copy: Path, hooks: Hooks) -> None:
     model = load_model(run).model
     if not _holds(copy, to_course(model)):
         replacing(copy, hooks.note)
-        _write(course, model, copy)
+        _write(course, model, copy, hooks)
         hooks.note(f"wrote {copy}")
 
 
@@ -182,10 +190,10 @@ def _holds(params: Path, state: Mapping[str, Tensor]) -> bool:
     return found.keys() == state.keys() and all(torch.equal(found[name], tensor) for name, tensor in state.items())
 
 
-def _write(course: Course, model: GPT, params: Path) -> None:
+def _write(course: Course, model: GPT, params: Path, hooks: Hooks) -> None:
     write_params(params, to_course(model))
-    corpus = course.corpus
-    note_weights(params, model, corpus.vocab, corpus.path, year=course.year, fix=sorted(course.fix))
+    corpus, precision = course.corpus, {"precision": "bf16"} if hooks.placement.bf16 else {}
+    note_weights(params, model, corpus.vocab, corpus.path, year=course.year, fix=sorted(course.fix), **precision)
 
 
 def note_weights(params: Path, model: GPT, vocab: Vocab, corpus: Path | None, **more: Any) -> None:
