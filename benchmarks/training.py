@@ -3,7 +3,8 @@
 The published step (`_published.py`) pads every example to 128 characters, so that more than half of its work is for
 nothing. Loci's step sorts a pool of examples by length, makes batches ahead in a thread, and reuses its buffers. Loci's
 own recipes train without dropout, which is the first row; with dropout as published comes next to it, and then the step
-of `loci course`, which takes the lines in the order of the file, as published, and each batch in parts of like length.
+of `loci course`, which takes the lines in the order of the file, as published, and each batch in parts of like length;
+where the processor has bf16, the same in that too.
 
 Each way runs in a process of its own (`_training_ways.py`); they take turns, so that a disturbance hits all of them.
 Every repeat of Loci's step covers short and long batches alike. FLOPs are those of `loci cost`: matrix products with
