@@ -257,6 +257,7 @@ def test_bf16_is_for_processors_that_have_it(
     assert "loci course: products in bf16, where the published code has fp32\n" in capsys.readouterr().err
     files = "--reading_params_path v.params --finetune_corpus_path birth_places_train.tsv --out folds --max_epochs 1"
     assert loci(f"course folds vanilla wiki.txt {files} --precision bf16") == 0
+    assert "products in bf16" in capsys.readouterr().err
     made = [json.loads(note.read_text()) for note in (folder / "v.params.course.json", *folder.glob("folds/*.json"))]
     assert [note["precision"] for note in made] == ["bf16"] * 2
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from loci.training.reports import Observer, Outcome
 
 SHOWN_PAIRS = 10
+IN_BF16 = "products in bf16, where the published code has fp32"
 
 
 def pretrain(flags: Namespace) -> int:
@@ -154,6 +155,8 @@ def folds(flags: Namespace) -> int:
 
     with InterruptFlag() as interrupted:
         placement = choose("cpu", flags.precision)
+        if placement.bf16:
+            _note(IN_BF16)
         hooks = Hooks(lambda text: None, _note, observers, lambda: interrupted.raised, placement=placement)
         options = {"lr": flags.finetune_lr, "max_epochs": flags.max_epochs, "hooks": hooks}
         given = sorted(flags.reading_params_path, key=_by_number)
@@ -289,7 +292,7 @@ def _trained(flags: Namespace, train: Callable[[Course, Path, Hooks], Outcome]) 
         say, note = (print, _note) if group.first else (_unheard, _unheard)
         taught = _course(flags, note)
         if placement.bf16:
-            note("products in bf16, where the published code has fp32")
+            note(IN_BF16)
 
         def observers(run: Path, stage: Stage, n_records: int) -> list[Observer]:
             return [Iterations(stage, n_records, taught.config.block_size, _board(flags, taught.year))]
